@@ -76,6 +76,9 @@ typedef struct gputest_settings {
   const char* overuse;     /* GPUTEST_OVERUSE: "fail", "warn", "off"; "stop" is taken for "fail" */
   const char* leaks;       /* GPUTEST_LEAKS */
   const char* meter;       /* GPUTEST_METER */
+  /* No variable: how messages say what to write, "annotations" (GoogleTest; NULL: this), "tags" (Catch2) or "marks"
+     (pytest). */
+  const char* notation;
 } gputest_settings;
 
 /* Opens the session, and stores it in `session`. `settings` may be NULL: the environment then has all settings. Uses no

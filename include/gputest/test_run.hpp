@@ -20,8 +20,9 @@ int report_end(int exit_code) noexcept;
 
 namespace detail {
 
-/// How the tests of a process declare what they need: `GPUTEST_NEEDS(Sort, keys, 3_GiB)` or `[gpu:3GiB]`.
-enum class Notation { annotations, tags };
+/// How the tests of a process declare what they need: `GPUTEST_NEEDS(Sort, keys, 3_GiB)`, `[gpu:3GiB]`, or
+/// `@pytest.mark.gpu("3GiB")`.
+enum class Notation { annotations, tags, marks };
 
 /// The run of this process's tests, as CTest and the launcher see it. For the adapters to test frameworks.
 ///

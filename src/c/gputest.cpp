@@ -6,6 +6,7 @@
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/session/choice.hpp"
+#include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -183,6 +184,16 @@ Settings settings_of(const settings::ReadVariable& read) {
   return settings::parse_settings(read);
 }
 
+detail::Notation notation_of(const gputest_settings* given) {
+  const auto word = given == nullptr ? std::string{} : text_of(given->notation);
+  constexpr std::array words{"annotations", "tags", "marks"};
+  const auto* const found = std::find(words.begin(), words.end(), word);
+  if (!word.empty() && found == words.end()) {
+    throw InvalidSetting{"gputest_settings.notation is '" + word + "'; allowed are annotations, tags and marks"};
+  }
+  return word.empty() ? detail::Notation::annotations : static_cast<detail::Notation>(found - words.begin());
+}
+
 int allowed_gpus(int gpus, const char* name) {
   if (gpus < 1 || gpus > max_gpus) {
     throw InvalidSetting{std::string{name} + " is " + std::to_string(gpus) + "; allowed are 1 to " +
@@ -334,12 +345,14 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
     const auto read = reader_of(settings);
     auto chosen = settings_of(read);
     auto entry = settings::parse_entry(read);
+    const auto notation = notation_of(settings);
     if (closed_by() == os::own_pid()) {
       throw Error{"this process has closed its gputest_session, and has its devices until it exits: open one session, "
                   "and use it for all tests"};
     }
     place = new gputest_session{std::move(chosen), std::move(entry)};
     opened() = place;
+    session::write_advice_in(notation);
     return GPUTEST_OK;
   });
 }

@@ -67,7 +67,7 @@ static void test_layout(void) {
   CHECK_LAYOUT(settings, AT(settings, size), AT(settings, devices), AT(settings, folder), AT(settings, log),
                AT(settings, name), AT(settings, memory), AT(settings, large), AT(settings, run_mode),
                AT(settings, wait_limit), AT(settings, forbid_skip), AT(settings, overuse), AT(settings, leaks),
-               AT(settings, meter));
+               AT(settings, meter), AT(settings, notation));
   CHECK_LAYOUT(request, AT(request, size), AT(request, memory), AT(request, bytes), AT(request, gpus),
                AT(request, capabilities), AT(request, heap), AT(request, keeps));
   CHECK_LAYOUT(wait, AT(wait, size), AT(wait, limit), AT(wait, on_wait), AT(wait, data));
@@ -98,6 +98,10 @@ static void test_refuses_a_struct_without_its_size(void) {
   other.size = sizeof other;
   other.devices = "many";
   CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);
+  other.devices = settings.devices;
+  other.notation = "words";
+  CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);
+  CHECK(strstr(gputest_message(), "allowed are annotations, tags and marks") != NULL);
 }
 
 static void test_says_which_request_cannot_be_read(void) {

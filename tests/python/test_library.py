@@ -45,7 +45,7 @@ def test_errors_are_exceptions():
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: gputest.Session(nam="x"), r"Session has no nam \(did you mean name\?\); it has devices, folder, .*, meter$"),
+    (lambda: gputest.Session(nam="x"), r"Session has no nam \(did you mean name\?\); it has devices, folder, .*, notation$"),
     (lambda: gputest.Session(quite_another="x"), "Session has no quite_another; it has devices, "),
     (lambda: gputest.Session(wait_limit=5), "Session.wait_limit is 5; write a text$"),
     (lambda: gputest.Session(name="a\0b"), r"Session.name is 'a\\x00b'; write a text without NUL$"),

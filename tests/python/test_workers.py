@@ -26,13 +26,14 @@ def test_large(): used("12GiB")
 """
     result = run(suite, "-n4", "-rs", "--gpu-map=huge=large", plugins=("xdist",))
     result.assert_outcomes(passed=40, skipped=1)
-    result.stdout.fnmatch_lines(["*test_large is large, and excluded beside 3 other workers. To run it alone: pytest -n0 "
-                                 "--gpu-map=huge=large test_it.py::test_large; *--gpu-large=wait*"])
+    result.stdout.fnmatch_lines(["*test_large is large, and excluded while tests run in parallel. To let it wait until the others "
+                                 "leave room: --gpu-large=wait. To run it alone: pytest -n0 --gpu-map=huge=large "
+                                 "test_it.py::test_large*"])
     assert gputest.status() == []
     monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
     result = run(suite, "-n2", "-k", "large", "--gpu-map=huge=large", plugins=("xdist",))
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*test_large is large*beside 1 other worker. *--gpu-large=wait (GPUTEST_FORBID_SKIP=1 makes this skip a failure)"])
+    result.stdout.fnmatch_lines(["*test_large is large*--gpu-large=wait (GPUTEST_FORBID_SKIP=1 makes this skip a failure). To run it alone: *"])
 
 
 def test_a_large_test_can_wait(run, monkeypatch):

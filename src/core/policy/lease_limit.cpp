@@ -57,15 +57,16 @@ std::string other_words(const Request& request) {
   return words;
 }
 
+/// The entry's, in place of what a test says.
+std::string memory_of_entry(Bytes needed, Notation notation) {
+  return " or MEMORY " + advised(needed) + words(Advice::in_cmake, notation);
+}
+
 std::string asked_of(int device, Bytes asked) {
   return to_string(asked) + " were asked of device " + std::to_string(device);
 }
 
 } // namespace
-
-std::string in_cmake(Notation notation) {
-  return notation == Notation::tags ? " in gpu_add_test()" : " in gpu_add_test() or gpu_discover_tests()";
-}
 
 std::string names_in_source(const std::string& test) {
   const auto dot = test.find('.');
@@ -90,8 +91,8 @@ std::string beyond_all_devices(Bytes largest) {
 std::string beyond_lease(const BeyondLease& request, Notation notation) {
   if (request.device >= request.devices) {
     return asked_of(request.device, request.asked) + ", and " + request.test + " has leased the first " +
-           std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) + " with GPUS" +
-           in_cmake(notation);
+           std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) + ": " +
+           words(Advice::gpus, notation, std::to_string(request.device + 1));
   }
   const Bytes needed = request.held + request.asked;
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
@@ -99,11 +100,11 @@ std::string beyond_lease(const BeyondLease& request, Notation notation) {
          (request.largest > Bytes{} && needed > request.largest
               ? beyond_all_devices(request.largest)
               : "Free some before, or declare what it needs: " +
-                    (notation == Notation::tags
-                         ? "the tag [gpu:" + advised(needed) + "]"
-                         : "GPUTEST_NEEDS(" + names_in_source(request.test) + ", " + advised(needed, "_") +
-                               "), GPUTEST_LEASE(<name>, " + advised(needed, "_") + ")") +
-                    " or MEMORY " + advised(needed) + in_cmake(notation));
+                    (notation == Notation::annotations
+                         ? "GPUTEST_NEEDS(" + names_in_source(request.test) + ", " + advised(needed, "_") +
+                               "), GPUTEST_LEASE(<name>, " + advised(needed, "_") + ")" +
+                               memory_of_entry(needed, notation)
+                         : declare(request.test, needed, {}, Named::test, notation)));
 }
 
 /// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.
@@ -120,9 +121,11 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
   if (request.memory_by == SaidBy::section) {
     return "GPUTEST_LEASE(<name>, " + size + ")";
   }
+  if (notation == Notation::marks) {
+    return "@pytest.mark.gpu(\"" + advised(needed) + "\")";
+  }
   const bool large = request.bytes && request.memory_class == MemoryClass::large;
-  const std::string or_memory =
-      takes_the_entrys_size(request) ? " or MEMORY " + advised(needed) + in_cmake(notation) : "";
+  const std::string or_memory = takes_the_entrys_size(request) ? memory_of_entry(needed, notation) : "";
   if (notation == Notation::tags) {
     const bool says_small =
         request.memory_by == SaidBy::test && !request.bytes && request.memory_class == MemoryClass::small;
@@ -133,8 +136,8 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
 }
 
 std::string advise_lease(const std::string& test, Bytes needed, Notation notation) {
-  if (notation == Notation::tags) {
-    return "Declare what it needs, in place of [no_gpu] or MEMORY none: the tag [gpu:" + advised(needed) + "]";
+  if (notation != Notation::annotations) {
+    return words(Advice::take_by_lease, notation, advised(needed));
   }
   const auto size = advised(needed, "_");
   return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
@@ -145,7 +148,10 @@ std::string advise_lease(const std::string& test, Bytes needed, Notation notatio
 
 std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named,
                           Notation notation) {
-  const std::string by_entry = "KEEPS " + advised(bytes) + in_cmake(notation);
+  if (notation == Notation::marks) {
+    return "@pytest.mark.gpu(..., keeps=\"" + advised(bytes) + "\")";
+  }
+  const std::string by_entry = "KEEPS " + advised(bytes) + words(Advice::in_cmake, notation);
   if (notation == Notation::tags) {
     return by_entry;
   }
@@ -161,11 +167,7 @@ std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& r
 }
 
 std::string without_lease(int device, Bytes asked, Notation notation) {
-  return asked_of(device, asked) + " while this process has leased nothing; " +
-         (notation == Notation::tags
-              ? "allocate in a test case, and not in one with the tag [no_gpu]"
-              : "allocate in SetUp() or in the body of a test and not in SetUpTestSuite() or an environment, and under "
-                "a ScopedTest within a GPUTEST_LEASE");
+  return asked_of(device, asked) + " while this process has leased nothing; " + words(Advice::in_test, notation);
 }
 
 } // namespace gputest::policy

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/policy/notation.hpp"
+
 #include <gputest/bytes.hpp>
 #include <gputest/request.hpp>
-#include <gputest/test_run.hpp>
 
 #include <string>
 
 namespace gputest::policy {
-
-using detail::Notation;
 
 /// A request that exceeds the running test's lease.
 struct BeyondLease {
@@ -39,9 +38,6 @@ enum class Named { test, suite };
 /// Pure. `test` is empty for a command that is no test of a framework.
 [[nodiscard]] std::string declare(const std::string& test, Bytes needed, const Request& request,
                                   Named named = Named::test, Notation notation = Notation::annotations);
-
-/// ` in gpu_add_test() or gpu_discover_tests()`: where an argument of a test's entry is written. Pure.
-[[nodiscard]] std::string in_cmake(Notation notation);
 
 /// What to write so that a test which takes `needed` without a lease has one. Pure.
 [[nodiscard]] std::string advise_lease(const std::string& test, Bytes needed,

@@ -81,13 +81,11 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
   const auto devices = allowance.leased.size();
   if (static_cast<std::size_t>(worst->device) >= devices) {
     const auto needed = std::to_string(worst->device + 1);
-    return {taken + " of 0 B",
-            took + ", and its lease is of the first " + std::to_string(devices) + consequence + peak_text(*worst) +
-                " Ask for " + needed + ": " +
-                (allowance.test.empty()                        ? ""
-                 : advice_notation() == detail::Notation::tags ? "the tag [gpus:" + needed + "], or "
-                                                               : "gpus(" + needed + ") in GPUTEST_NEEDS, or ") +
-                "GPUS " + needed + policy::in_cmake(advice_notation()) + ". Leave CUDA_VISIBLE_DEVICES as it is"};
+    return {taken + " of 0 B", took + ", and its lease is of the first " + std::to_string(devices) + consequence +
+                                   peak_text(*worst) + " Ask for " + needed + ": " +
+                                   (allowance.test.empty() ? "GPUS " + needed + advised(Advice::in_cmake)
+                                                           : advised(Advice::gpus, needed)) +
+                                   ". Leave CUDA_VISIBLE_DEVICES as it is"};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,
@@ -151,9 +149,8 @@ std::string leak_in(const std::vector<DeviceUsage>& devices, const Allowance& al
   return allowance.who + " ends with " + text +
          (allowance.keeps > Bytes{} ? ". It may keep " + gputest::to_string(allowance.keeps) : "") + kept +
          ". It counts as this process's own until it is freed or the process ends. Free it before the " +
-         (allowance.of_suite ? "suite" : "test") + " ends. For what a library keeps on purpose: " +
-         (advice_notation() == detail::Notation::tags ? "" : "call the library before in an Environment, or ") +
-         "allow it: " +
+         (allowance.of_suite ? "suite" : "test") +
+         " ends. For what a library keeps on purpose: " + advised(Advice::keep_library) +
          policy::allow_to_keep(allowance.test, most, allowance.request,
                                allowance.of_suite ? policy::Named::suite : policy::Named::test, advice_notation());
 }

@@ -60,10 +60,6 @@ std::string listed(const InOrder& texts) {
 
 std::atomic<detail::Notation> notation_of_process{detail::Notation::annotations};
 
-bool uses_tags() { return advice_notation() == detail::Notation::tags; }
-
-std::string in_cmake() { return policy::in_cmake(advice_notation()); }
-
 /// With `excess` bytes beyond its claim.
 std::string describe(const ledger::Record& record, std::uint64_t excess) {
   const auto held = std::chrono::system_clock::now() - record.since;
@@ -83,15 +79,13 @@ std::string describe(const ledger::Record& record, std::uint64_t excess) {
 
 /// What to do about memory that was taken without a lease at `where`; empty: nobody knows where.
 std::string remedy_at(const std::string& where) {
-  if (uses_tags()) {
-    return "Memory needs a lease before it is taken: in a test case the tag [gpu:<size>], before the test cases "
-           "LAUNCHER on and MEMORY in gpu_add_test()";
-  }
   const auto has = [&](const char* words) { return where.find(words) != std::string::npos; };
   const std::string of_suite = "for SetUpTestSuite() GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease)";
   const std::string of_program =
       "for an Environment or main() LAUNCHER on and MEMORY in gpu_add_test() or gpu_discover_tests()";
-  return "Memory needs a lease before it is taken: " + (has("TestSuite()")     ? of_suite
+  const auto elsewhere = advised(Advice::lease);
+  return "Memory needs a lease before it is taken: " + (!elsewhere.empty()     ? elsewhere
+                                                        : has("TestSuite()")   ? of_suite
                                                         : has("Environment")   ? of_program
                                                         : has("GPUTEST_LEASE") ? "in a test GPUTEST_LEASE(<size>)"
                                                                                : of_suite + ", " + of_program);
@@ -111,6 +105,10 @@ std::string as_written(Bytes bytes) {
 detail::Notation advice_notation() { return notation_of_process; }
 
 void write_advice_in(detail::Notation notation) { notation_of_process = notation; }
+
+std::string advised(Advice advice, const std::string& value) {
+  return policy::words(advice, notation_of_process, value);
+}
 
 std::string short_duration(std::chrono::seconds duration) {
   const auto seconds = std::max<std::chrono::seconds::rep>(duration.count(), 0);
@@ -187,14 +185,17 @@ void tell_peak(Bytes peak) {
 }
 
 std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
-  return who + " is large, and excluded while tests run in parallel (" + because + "). To run it alone: " + command +
-         "; to run it with the others: LARGE serial or LARGE wait" + in_cmake();
+  const auto excluded = who + " is large, and excluded while tests run in parallel";
+  if (advice_notation() == detail::Notation::marks) { // whose plugin knows how to run it alone
+    return excluded + ". To let it wait until the others leave room: " + advised(Advice::large_beside);
+  }
+  return excluded + " (" + because + "). To run it alone: " + command +
+         "; to run it with the others: " + advised(Advice::large_beside);
 }
 
 std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
   return who + " is large, and excluded while other processes use its device: " + describe(others) +
-         ". To run it when they have ended: " + command +
-         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait" + in_cmake();
+         ". To run it when they have ended: " + command + "; to let it wait for them: " + advised(Advice::large_wait);
 }
 
 std::string never_fits(const std::string& who, const policy::Refusal& refusal) {
@@ -212,7 +213,7 @@ std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Dev
   return who + " needs " + std::to_string(gpus) + " GPUs and may use " + std::to_string(devices.size()) + " (" +
          describe(devices) + ")" + (why_no_more.empty() ? "" : "; " + why_no_more) +
          ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: " +
-         (uses_tags() ? "the tag [gpus:<n>], GPUS" : "gpus(n) in GPUTEST_NEEDS, GPUS") + in_cmake();
+         advised(Advice::number_gpus);
 }
 
 std::string not_capable(const std::string& who, const std::string& why) {
@@ -224,8 +225,8 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
                             const ledger::Blocked& blocked) {
   return who + " waited " + short_duration(limit) + ", its wait limit, for " + what +
          " and was not admitted. In its way: " + describe(blocked) +
-         ". 'gputest status' shows which processes hold memory and which wait; a longer limit (WAIT_LIMIT" +
-         in_cmake() + ", --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait longer";
+         ". 'gputest status' shows which processes hold memory and which wait; a longer limit (" +
+         advised(Advice::wait_limit) + ") lets it wait longer";
 }
 
 std::string no_room_beside_overheads(const std::string& who, const std::string& what, const ledger::Blocked& blocked,
@@ -248,11 +249,10 @@ std::string no_room_in_process(const std::string& who, const std::string& what, 
 }
 
 std::string used_unasked(const std::string& who) {
-  return who + " says that it uses no GPU (" + (uses_tags() ? "[no_gpu]" : "HostTest, no_gpu") +
-         ", MEMORY none), and has made a context on one, which takes memory without a lease: tests of other processes "
-         "may run out of memory. Say in place of that what it needs: " +
-         (uses_tags() ? "a tag such as [gpu_small] or [gpu:3GiB]"
-                      : "a fixture such as SmallTest, or a size in GPUTEST_NEEDS");
+  return who + " says that it uses no GPU (" + advised(Advice::says_no_gpu) +
+         "), and has made a context on one, which takes memory without a lease: tests of other processes may run out "
+         "of memory. Say in place of that what it needs: " +
+         advised(Advice::needs);
 }
 
 std::string took_without_lease(const std::string& where, Bytes taken) {
@@ -264,7 +264,7 @@ std::string keeps_more(const std::string& who, Bytes grown) {
   return who + " ends with at least " + to_string(grown) +
          " more of its device in use by its process than when it began, which is more than a context grows by. Free it "
          "before the test ends, or allow it (" +
-         (uses_tags() ? "" : "keeps(size) in GPUTEST_NEEDS, ") + "KEEPS in gpu_add_test())";
+         advised(Advice::keep) + ")";
 }
 
 std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
@@ -304,9 +304,7 @@ std::string not_announced(const std::string& who, const std::string& what, const
   return who + " asks for " + what +
          ", more than its process announced when it started; waiting for it now could deadlock with the other "
          "processes: " +
-         describe(others) + ". Announce it: " +
-         (uses_tags() ? "the tag [gpu:<size>], or MEMORY" : "GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY") +
-         in_cmake();
+         describe(others) + ". Announce it: " + advised(Advice::announce);
 }
 
 std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
@@ -314,8 +312,7 @@ std::string beyond_smallest_device(const std::string& who, const std::string& wh
   return who + " needs " + what +
          ", which is not free now. Its process has several GPUs, because another of its tests " +
          "asks for them, and waits only for what each of them can hold; the smallest has " + to_string(smallest) +
-         ". In its way: " + describe(blocked) + ". Run the test in a process of its own" +
-         (uses_tags() ? "" : ", as gpu_discover_tests() does");
+         ". In its way: " + describe(blocked) + ". Run the test in a process of its own" + advised(Advice::own_process);
 }
 
 std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
@@ -343,7 +340,7 @@ std::string began_too_early(const std::vector<Device>& devices) {
   return "CUDA was initialised before gputest could choose a device, so this process uses " + describe(devices) +
          "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
          "LAUNCHER on" +
-         in_cmake() + ", or gputest run";
+         advised(Advice::in_cmake) + ", or gputest run";
 }
 
 std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {
@@ -353,7 +350,7 @@ std::string beyond_parent_lease(const Request& request, const ledger::Record& pa
   const std::string gpus = std::to_string(request.gpus);
   return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +
          "; make that lease larger: gputest run" + (request.gpus > 1 ? " --gpus " + gpus : "") + " --memory " + memory +
-         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory + in_cmake();
+         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory + advised(Advice::in_cmake);
 }
 
 } // namespace gputest::session

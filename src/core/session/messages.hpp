@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/ledger/ledger.hpp"
+#include "core/policy/notation.hpp"
 
 #include <gputest/device.hpp>
 #include <gputest/request.hpp>
@@ -39,6 +40,10 @@ inline constexpr const char* simulated_instead =
 /// it has tests of one framework.
 [[nodiscard]] detail::Notation advice_notation();
 void write_advice_in(detail::Notation notation);
+
+/// policy::words() in that notation.
+using policy::Advice;
+[[nodiscard]] std::string advised(Advice advice, const std::string& value = {});
 
 /// Writes one line, `gputest: <text>`, to stderr at once and in one piece. Not where CTest judges the output of this
 /// process's entry (os::Output): what fails the entry is written by who watches it.

@@ -2,7 +2,6 @@
 #include "core/session/overhead.hpp"
 
 #include "core/os/process.hpp"
-#include "core/policy/lease_limit.hpp"
 #include "core/policy/request.hpp"
 #include "core/session/messages.hpp"
 
@@ -124,7 +123,7 @@ std::vector<std::string> OwnContexts::strays(const std::vector<std::size_t>& giv
         " (" + device.name + "), where the tests of others count on that memory. It was given " + describe(own) +
         ". Use only the devices that are visible to it, leave CUDA_VISIBLE_DEVICES as gputest has set it, and ask for "
         "more devices with GPUS" +
-        policy::in_cmake(advice_notation()) +
+        advised(Advice::in_cmake) +
         "; if CUDA is used before the tests start, let the launcher choose: LAUNCHER on, or gputest run");
   }
   return problems;

@@ -120,6 +120,7 @@ class Settings(TypedDict, total=False):
     overuse: Optional[str]
     leaks: Optional[str]
     meter: Optional[str]
+    notation: Optional[str]
 
 
 class _Settings(_Struct):

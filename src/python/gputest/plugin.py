@@ -10,7 +10,6 @@ import gc
 import inspect
 import operator
 import os
-import re
 import reprlib
 import shlex
 import sys
@@ -34,22 +33,6 @@ _WORDS = ("memory", "gpus", "requires", "heap", "keeps")
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
 _ALL = "1024TiB"  # of what a fixture takes may stay: more than its lease is too much anyway
-# What the library advises in words of GoogleTest and CMake, and the same for pytest. {0} is the mark, or gpu_lease.
-_IN_CMAKE = r" in gpu_add_test\(\) or gpu_discover_tests\(\)"
-_ARGUMENTS = r"(?:[^()]|\([^()]*\))*"
-_ADVICE = [(re.compile(of_library, re.S), of_pytest) for of_library, of_pytest in (
-    (r"call the library before in an Environment, or allow it: GPUTEST_NEEDS\(" + _ARGUMENTS + r"keeps\((\d+)_(\w+)\)" +
-     _ARGUMENTS + r"\)(?: or KEEPS \w+" + _IN_CMAKE + ")?", r'{0}(..., keeps="\1\2")'),
-    (r"GPUTEST_NEEDS\([^,]*, [^,]*, (\d+)_(\w+)" + _ARGUMENTS + r"\)(?: or MEMORY \w+" + _IN_CMAKE + ")?", r'{0}("\1\2")'),
-    (r"gpus\((\d+)\) in GPUTEST_NEEDS, or GPUS \d+ in gpu_add_test\(\)", r"{0}(..., gpus=\1)"),
-    (r"gpus\(n\) in GPUTEST_NEEDS, GPUS" + _IN_CMAKE, "gpus=n in the mark"),
-    (r"GPUTEST_NEEDS\(Suite, Test, bytes\), or MEMORY" + _IN_CMAKE, "by the mark of a test"),
-    (r"(?:for SetUpTestSuite\(\) GPUTEST_SUITE_NEEDS\([^)]*\), )?for an Environment or main\(\) LAUNCHER on and MEMORY" +
-     _IN_CMAKE + r"|in a test GPUTEST_LEASE\(<size>\)", "by a mark, by gpu_lease() in a fixture, or by gputest.plugin.lease()"),
-    (r"GPUTEST_LARGE=wait, or LARGE wait" + _IN_CMAKE, "--gpu-large=wait"),
-    (r"\(WAIT_LIMIT in .*?GPUTEST_WAIT_LIMIT\)", "(--gpu-wait-limit, or gpu_wait_limit in pytest.ini)"),
-)]
-_WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .*" + _IN_CMAKE, re.S)
 
 
 def pytest_addoption(parser):
@@ -442,7 +425,7 @@ class _Leases:
             self._errors.append(excinfo.value)
             if _is_out_of_memory(excinfo.value):
                 text = self._session.explain_out_of_memory(item.nodeid)
-                item.add_report_section(call.when, "gpu", _in_words_of_pytest(text))
+                item.add_report_section(call.when, "gpu", text)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item):
@@ -493,11 +476,12 @@ class _Leases:
             return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
         if outcome:
             self._holder = holder
-        said = ((name, getattr(self._config.option, name, None)) for name in _OPTIONS if name != "gpu_large")
-        command = ["pytest", "-n0", *("--{}={}".format(name.replace("_", "-"), value) for name, value in said if value), who]
-        beside = "beside {} other worker{}. To run it alone: {}; to let it wait until the others leave room: --gpu-large=wait"
-        beside = beside.format(self._workers - 1, "s" * (self._workers > 2), " ".join(map(shlex.quote, command)))
-        return outcome.kind, _in_words_of_pytest(_WHILE_PARALLEL.sub(lambda _: beside, outcome.reason))
+        reason = outcome.reason
+        if "--gpu-large=wait" in reason and self._workers > 1:
+            said = ((name, getattr(self._config.option, name, None)) for name in _OPTIONS if name != "gpu_large")
+            options = ("--{}={}".format(name.replace("_", "-"), value) for name, value in said if value)
+            reason += ". To run it alone: " + " ".join(map(shlex.quote, ["pytest", "-n0", *options, who]))
+        return outcome.kind, reason
 
     def _enter(self):
         import gputest
@@ -511,7 +495,8 @@ class _Leases:
             large=self._large,
             wait_limit=_option(self._config, "gpu_wait_limit"),
             overuse=None if environment.get("GPUTEST_OVERUSE") else "fail",
-            leaks=None if environment.get("GPUTEST_LEAKS") else "fail")
+            leaks=None if environment.get("GPUTEST_LEAKS") else "fail",
+            notation="marks")
         plan = {self._request(need) for need in self._needs.values() if not need.mistake}
         # The place of a worker may be free only when another has run all of its tests.
         try:
@@ -545,7 +530,7 @@ class _Leases:
             if _WHAT_IS_KEPT in problem and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
                 holder.item.user_properties.append(("gpu_left_bytes", found.left))
             else:
-                self._problems.append(_in_words_of_pytest(problem, "@pytest.mark.gpu" if holder.item else "gpu_lease"))
+                self._problems.append(problem if holder.item else problem.replace("@pytest.mark.gpu(", "gpu_lease("))
         return found
 
     def _drop(self, item=None):
@@ -699,12 +684,6 @@ def _free_unused(item, instance, errors):
                     frame.f_locals  # before Python 3.13 a copy, which this renews
                 frame = frame.f_back
     gc.collect()
-
-
-def _in_words_of_pytest(text: str, word="@pytest.mark.gpu") -> str:
-    for of_library, of_pytest in _ADVICE:
-        text = of_library.sub(of_pytest.format(word), text)
-    return text
 
 
 def pytest_terminal_summary(terminalreporter):

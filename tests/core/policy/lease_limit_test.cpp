@@ -103,9 +103,28 @@ TEST(LeaseLimit, advises_a_tag_where_tests_have_tags_and_the_entry_for_what_no_t
             "KEEPS 64MiB in gpu_add_test()");
   EXPECT_THAT(beyond_lease({"sorts", 0, 1_GiB, 1_GiB, 1_GiB}, tags),
               testing::EndsWith("declare what it needs: the tag [gpu:2GiB] or MEMORY 2GiB in gpu_add_test()"));
-  EXPECT_THAT(beyond_lease({"sorts", 1, 1_GiB, 0_B, 0_B}, tags), testing::EndsWith("with GPUS in gpu_add_test()"));
+  EXPECT_THAT(beyond_lease({"sorts", 1, 1_GiB, 0_B, 0_B}, tags), testing::EndsWith("ask for 2: the tag [gpus:2], or GPUS 2 in gpu_add_test()"));
   EXPECT_THAT(advise_lease("sorts", 64_MiB, tags), testing::EndsWith("the tag [gpu:64MiB]"));
   EXPECT_THAT(without_lease(0, 1_GiB, tags), testing::EndsWith("not in one with the tag [no_gpu]"));
+}
+
+TEST(LeaseLimit, advises_a_mark_where_tests_have_marks) {
+  constexpr auto marks = Notation::marks;
+  for (const auto& text : {declare("test_it.py::test_sorts", 3_GiB, request_said_by(SaidBy::test), Named::test, marks),
+                           beyond_lease({"test_it.py::test_sorts", 0, 1_GiB, 2_GiB, 2_GiB}, marks),
+                           advise_lease("test_it.py::test_sorts", 3_GiB, marks)}) {
+    EXPECT_THAT(text, testing::EndsWith("@pytest.mark.gpu(\"3GiB\")"));
+  }
+  EXPECT_EQ(allow_to_keep("test_it.py::test_sorts", 64_MiB, {}, Named::test, marks),
+            "@pytest.mark.gpu(..., keeps=\"64MiB\")");
+}
+
+TEST(Advice, has_words_in_each_notation) {
+  for (auto advice = Advice::in_cmake; advice <= Advice::own_process;
+       advice = static_cast<Advice>(static_cast<int>(advice) + 1)) {
+    EXPECT_THAT(words(advice, Notation::tags, "2"), testing::Not(testing::ContainsRegex("NEEDS|Suite|[{}]")));
+    EXPECT_THAT(words(advice, Notation::marks, "2"), testing::Not(testing::ContainsRegex("GPUTEST|gpu_discover|[{}]")));
+  }
 }
 
 } // namespace

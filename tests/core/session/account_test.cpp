@@ -65,8 +65,8 @@ TEST_F(AccountTest, counts_devices_apart_and_knows_those_that_are_not_leased) {
   EXPECT_EQ(refusal(1_GiB, 0), "done");
   EXPECT_EQ(refusal(1_GiB, 1), "done");
   EXPECT_EQ(refusal(1_B, 2),
-            "1 B were asked of device 2, and Sort.Keys has leased the first 2 only; ask for 3 with GPUS "
-            "in gpu_add_test() or gpu_discover_tests()");
+            "1 B were asked of device 2, and Sort.Keys has leased the first 2 only; ask for 3: gpus(3) "
+            "in GPUTEST_NEEDS, or GPUS 3 in gpu_add_test() or gpu_discover_tests()");
 }
 
 TEST_F(AccountTest, has_room_again_for_what_was_freed_or_came_to_nothing) {
