@@ -71,10 +71,9 @@ struct Settings {
   std::optional<std::string> resource_group_count;  ///< CTest's own allocation: CTEST_RESOURCE_GROUP_COUNT
   std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
   std::optional<MpiRank> rank;                      ///< nullopt if the process is not a rank
-  std::string lease_of;                             ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
-  /// Where lease_of names none: whether a process above this one that holds a lease is its holder. Something between
-  /// the two may have cleared the environment.
-  bool lease_of_ancestor = false;
+  /// The holder of the parent lease, from GPUTEST_LEASE_OF; empty: there is none. `above` is any process above this one
+  /// that holds a lease: something between the two may have cleared the environment.
+  std::string lease_of;
   MeterSetting meter = MeterSetting::automatic;
   std::string cuda_folder; ///< of the CUDA Toolkit, searched for CUPTI: CUDA_HOME, or CUDA_PATH; may be empty
   Consequence overuse = Consequence::automatic;

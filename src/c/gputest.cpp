@@ -381,7 +381,7 @@ int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, ui
   return guarded([&] {
     const auto count = static_cast<std::size_t>(allowed_gpus(gpus, "gpus"));
     const auto all = settings_of(reader_of(settings));
-    const Bytes usable = all.lease_of.empty() ? choose(all, count, turn) : Bytes{};
+    const Bytes usable = all.lease_of == settings::lease_above ? choose(all, count, turn) : Bytes{};
     if (usable_bytes != nullptr) {
       *usable_bytes = usable.count();
     }

@@ -5,6 +5,7 @@
 #include "core/policy/mpi_rank.hpp"
 #include "core/policy/request.hpp"
 #include "core/session/messages.hpp"
+#include "core/settings/settings.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -39,10 +40,8 @@ ParentLease::ParentLease(ledger::Record holder, std::vector<Device> devices, std
 
 std::optional<ParentLease> ParentLease::find(const Settings& settings, ledger::Ledger& ledger,
                                              const devices::DeviceList& machine) {
-  auto holder = ledger.holder_of(settings.lease_of);
-  if (!holder && settings.lease_of.empty() && settings.lease_of_ancestor) {
-    holder = ledger.holder_above();
-  }
+  const auto holder = settings.lease_of == settings::lease_above ? ledger.holder_above()
+                                                                 : ledger.holder_of(settings.lease_of);
   if (!holder) {
     return std::nullopt;
   }

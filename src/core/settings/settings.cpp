@@ -154,8 +154,7 @@ Settings parse_settings(const ReadVariable& read) {
   settings.resource_group_count = read("CTEST_RESOURCE_GROUP_COUNT");
   settings.resource_groups = groups_of_type(read, "GPUS");
   settings.rank = policy::find_mpi_rank(read);
-  settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
-  settings.lease_of_ancestor = true;
+  settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", lease_above);
   settings.meter = word_of<MeterSetting>(read, "GPUTEST_METER");
   settings.cuda_folder = text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str());
   settings.profiler = text_of(read, "CUDA_INJECTION64_PATH", "");

@@ -56,6 +56,9 @@ enum class UsesGpu { automatic, yes, no };
 /// Reads GPUTEST_TIMEOUT. nullopt if it is not set or empty. Throws InvalidSetting.
 [[nodiscard]] std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read);
 
+/// Settings::lease_of where the variable names no holder.
+inline constexpr const char* lease_above = "above";
+
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 

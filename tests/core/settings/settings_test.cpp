@@ -62,7 +62,7 @@ TEST(Settings, have_defaults_where_they_are_not_set_or_empty) {
     EXPECT_EQ(settings.entry.request.heap, 0_B);
     EXPECT_EQ(settings.memory_resource, std::nullopt);
     EXPECT_EQ(settings.folder, "");
-    EXPECT_EQ(settings.lease_of, "");
+    EXPECT_EQ(settings.lease_of, "above");
     EXPECT_EQ(settings.device_memory, std::nullopt);
     EXPECT_EQ(settings.processes_per_device, 0);
   }
