@@ -97,7 +97,7 @@ void give_up_mps_server(const RunFolder& run, Mps owner) {
 
 void blame_for_shared_errors(const RunFolder& run, Mps owner) {
   if (owner != Mps::none) {
-    write_file(run.run, guilty, "");
+    write_file(run.run, own_error, "");
   }
 }
 

@@ -30,14 +30,15 @@ using os::Descriptor;
 /// - `executable`: its path;
 /// - `processes`: each supervisor holds a Marked of it as long as it lives;
 /// - `end`: is there when no more cases come;
-/// - `served-<pid>`: the cases that passed in the worker of that supervisor, whose end nobody has seen yet. Is there
+/// - `unconfirmed-<pid>`: the cases that passed in the worker of that supervisor, whose end nobody has seen yet. Is
+/// there
 ///   before the first of them passes, and removed when its end was as it should be, or is in one of the next two;
 /// - `failures`: how workers have ended that did not end as they should;
 /// - `notes`: as `failures`, of what may be the error of another process that shared a server of MPS;
 /// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
-/// Beside the identities it has the server of MPS of the run, if it has one (MpsServer), and `guilty`.
+/// Beside the identities it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.
 struct RunFolder {
   std::string path; ///< of the identity's folder
   std::string identity;
@@ -99,10 +100,10 @@ private:
 [[nodiscard]] bool is_job(const std::string& name);
 
 /// Is there if a case has failed in a client of MPS, and not for the error of another one.
-inline constexpr const char* guilty = "guilty";
+inline constexpr const char* own_error = "own-error";
 
 /// What the name of a supervisor's list of cases begins with.
-inline constexpr const char* served = "served-";
+inline constexpr const char* unconfirmed = "unconfirmed-";
 
 /// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);

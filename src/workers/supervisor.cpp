@@ -324,19 +324,19 @@ private:
 
   /// Before a case passes here whose process goes on. False if the end of that could be missed.
   bool note_case(const std::string& filter) {
-    if (!served_) {
+    if (!unconfirmed_) {
       const WithoutUmask modes;
-      served_ = Descriptor{::openat(run_.folder.number(), name_of_served().c_str(),
-                                    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+      unconfirmed_ = Descriptor{::openat(run_.folder.number(), name_of_unconfirmed().c_str(),
+                                         O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
     }
     const auto line = filter + "\n";
-    static_cast<void>(::write(served_.number(), line.data(), line.size()) < 0); // the file is enough
-    return static_cast<bool>(served_);
+    static_cast<void>(::write(unconfirmed_.number(), line.data(), line.size()) < 0); // the file is enough
+    return static_cast<bool>(unconfirmed_);
   }
 
-  void forget_cases() const { ::unlinkat(run_.folder.number(), name_of_served().c_str(), 0); }
+  void forget_cases() const { ::unlinkat(run_.folder.number(), name_of_unconfirmed().c_str(), 0); }
 
-  [[nodiscard]] static std::string name_of_served() { return served + std::to_string(::getpid()); }
+  [[nodiscard]] static std::string name_of_unconfirmed() { return unconfirmed + std::to_string(::getpid()); }
 
   /// Has the entry that ends workers tell how this one has ended, if it had run cases: no process of a case would have
   /// ended like one that has run none.
@@ -473,7 +473,7 @@ private:
   Descriptor client_;
   WorkerMessage job_;
   std::vector<std::string> history_; ///< the filters of the cases that have run
-  Descriptor served_;                ///< the file that has them
+  Descriptor unconfirmed_;           ///< the file that has them
   std::size_t cases_ = 0;            ///< that have ended, the last one included
   Clock::time_point started_;
   milliseconds started_in_{0};

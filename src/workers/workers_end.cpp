@@ -143,14 +143,14 @@ void wait_for_supervisors(const Descriptor& folder) {
 std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const std::string& executable) {
   std::string text;
   for (const auto& name : names_in(folder)) {
-    if (name.rfind(served, 0) == 0) {
+    if (name.rfind(unconfirmed, 0) == 0) {
       const auto cases = lines_of(contents_of(folder, name));
       text += "gputest: failed: nobody has seen the end of a process of " + executable + " that had run " +
               (cases.empty() ? "cases"
                              : std::to_string(cases.size()) + (cases.size() == 1 ? " case, " : " cases, ") +
                                    cases.back() + " last") +
-              ": its gputest-supervisor (" + name.substr(std::strlen(served)) + ") was killed, or had no room in " +
-              run.path + " to write down how it ended. Run the cases again\n";
+              ": its gputest-supervisor (" + name.substr(std::strlen(unconfirmed)) +
+              ") was killed, or had no room in " + run.path + " to write down how it ended. Run the cases again\n";
     }
   }
   return text;
@@ -174,7 +174,7 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
     write_file(folder, "end", ""); // needs no room
     wait_for_supervisors(folder);
     auto text = contents_of(folder, "told") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
-    if (const auto notes = contents_of(folder, "notes"); is_there(run.run, guilty)) {
+    if (const auto notes = contents_of(folder, "notes"); is_there(run.run, own_error)) {
       static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
     } else if (!notes.empty()) {
       text += notes + "gputest: failed: no case of this run failed on a server of MPS and alone, so no shared error "
@@ -190,7 +190,7 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
     ::unlinkat(folder.number(), "end", 0);  // a ctest -S may run the cases again
     if (write_file(folder, "told", text)) { // for a further attempt (--repeat)
       for (const auto& name : names_in(folder)) {
-        if (name == "failures" || name == "notes" || name == "workers" || name.rfind(served, 0) == 0) {
+        if (name == "failures" || name == "notes" || name == "workers" || name.rfind(unconfirmed, 0) == 0) {
           ::unlinkat(folder.number(), name.c_str(), 0);
         }
       }

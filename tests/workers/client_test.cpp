@@ -600,7 +600,7 @@ TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_pass
   numbers >> worker >> supervisor;
   for (const auto& entry : fs::recursive_directory_iterator{folders_of(ctest.pid()).at(0)}) {
     if (entry.path().filename() == "executable") {
-      fs::create_directory(entry.path().parent_path() / ("served-" + std::to_string(supervisor)));
+      fs::create_directory(entry.path().parent_path() / ("unconfirmed-" + std::to_string(supervisor)));
     }
   }
   const std::fstream other{path("meeting")}; // which lets it pass, also alone

@@ -40,8 +40,8 @@ ParentLease::ParentLease(ledger::Record holder, std::vector<Device> devices, std
 
 std::optional<ParentLease> ParentLease::find(const Settings& settings, ledger::Ledger& ledger,
                                              const devices::DeviceList& machine) {
-  const auto holder = settings.lease_of == settings::lease_above ? ledger.holder_above()
-                                                                 : ledger.holder_of(settings.lease_of);
+  const auto holder =
+      settings.lease_of == settings::lease_above ? ledger.holder_above() : ledger.holder_of(settings.lease_of);
   if (!holder) {
     return std::nullopt;
   }

@@ -103,7 +103,8 @@ TEST(LeaseLimit, advises_a_tag_where_tests_have_tags_and_the_entry_for_what_no_t
             "KEEPS 64MiB in gpu_add_test()");
   EXPECT_THAT(beyond_lease({"sorts", 0, 1_GiB, 1_GiB, 1_GiB}, tags),
               testing::EndsWith("declare what it needs: the tag [gpu:2GiB] or MEMORY 2GiB in gpu_add_test()"));
-  EXPECT_THAT(beyond_lease({"sorts", 1, 1_GiB, 0_B, 0_B}, tags), testing::EndsWith("ask for 2: the tag [gpus:2], or GPUS 2 in gpu_add_test()"));
+  EXPECT_THAT(beyond_lease({"sorts", 1, 1_GiB, 0_B, 0_B}, tags),
+              testing::EndsWith("ask for 2: the tag [gpus:2], or GPUS 2 in gpu_add_test()"));
   EXPECT_THAT(advise_lease("sorts", 64_MiB, tags), testing::EndsWith("the tag [gpu:64MiB]"));
   EXPECT_THAT(without_lease(0, 1_GiB, tags), testing::EndsWith("not in one with the tag [no_gpu]"));
 }
