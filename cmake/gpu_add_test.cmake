@@ -7,7 +7,7 @@
   .. code-block:: cmake
 
     gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...]
-                 [MEMORY small|medium|large|<size>|none]
+                 [MEMORY small|medium|large|<size>|none] [ALONE]
                  [GPUS <n>]
                  [HEAP <size>]
                  [KEEPS <size>]
@@ -40,6 +40,10 @@
     ``TiB``, from ``1B`` to ``1024TiB``; its class is small up to ``256MiB``, else medium. ``none``: tests that do not declare memory
     themselves use no GPU. The test is then what ``add_test()`` makes: no process beside its own, no label of gputest's, and
     CTest's own ``TIMEOUT``. Default: ``small``.
+
+  ``ALONE``
+    No other process of the ledger uses the devices while the test has its lease: for a test that asserts on free memory, on clocks or on
+    times. It waits like any other, and needs no more memory than ``MEMORY`` says.
 
   ``GPUS``
     Number of distinct devices, 1 to 16. 0 means the same as ``MEMORY none``. Default: 1.
@@ -120,7 +124,7 @@
 
 function(gpu_add_test)
   set(gputest_call gpu_add_test)
-  set(option_keywords COMMAND_EXPAND_LISTS)
+  set(option_keywords ALONE COMMAND_EXPAND_LISTS)
   set(value_keywords NAME COMMAND MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS)
   set(list_keywords REQUIRES LABELS CONFIGURATIONS)
   set(word_keywords "")
@@ -196,10 +200,8 @@ function(gpu_add_test)
     list(APPEND settings "${name_setting}")
   endif()
   if(NOT memory_class STREQUAL "host")
-    set(size "${ARG_MEMORY}")
-    if(size STREQUAL memory_class)
-      set(size any)
-    endif()
+    string(REPLACE " alone" "+alone" size "${ARG_MEMORY}")
+    string(REGEX REPLACE "^${memory_class}" any size "${size}")
     _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
     string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
     _gputest_let_ctest_schedule("${ARG_NEEDS}")

@@ -10,7 +10,7 @@
 
     gpu_discover_tests(<target>
                        [GRANULARITY case|class|executable] [ISOLATION worker|process]
-                       [MEMORY small|medium|large|<size>|none] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
+                       [MEMORY small|medium|large|<size>|none] [ALONE] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
                        [LARGE exclude|serial|wait] [NEEDS <file>] [LAUNCHER on|off] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
                        [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
                        [TEST_PREFIX <prefix>] [TEST_SUFFIX <suffix>] [TEST_FILTER <filter>] [TEST_LIST <variable>]
@@ -47,7 +47,7 @@
     as there are places for each executable of the project. ``worker`` needs ``GRANULARITY case``, excludes ``LAUNCHER on``, and has no effect if
     CMake puts an emulator or another launcher before the executable. Default: ``process``.
 
-  ``MEMORY``, ``GPUS``, ``HEAP``, ``KEEPS``, ``REQUIRES``, ``LARGE``, ``NEEDS``, ``TIMEOUT``, ``WAIT_LIMIT``, ``LABELS``
+  ``MEMORY``, ``ALONE``, ``GPUS``, ``HEAP``, ``KEEPS``, ``REQUIRES``, ``LARGE``, ``NEEDS``, ``TIMEOUT``, ``WAIT_LIMIT``, ``LABELS``
     As for :cmake:command:`gpu_add_test`, for each entry. ``MEMORY``, ``GPUS``, ``HEAP`` and ``KEEPS`` apply to tests that do not declare
     them; ``LARGE`` applies to all large tests. With ``MEMORY none`` or ``GPUS 0``, tests that declare nothing become entries as
     ``add_test()`` makes them.
@@ -123,7 +123,7 @@ function(gpu_discover_tests)
   if(links_catch2)
     _gputest_fail("it lists tests of GoogleTest, but ${target} has tests of Catch2 (it links gputest::catch2). Write gpu_add_test(NAME ${target} COMMAND ${target}).")
   endif()
-  set(option_keywords NO_PRETTY_TYPES NO_PRETTY_VALUES)
+  set(option_keywords ALONE NO_PRETTY_TYPES NO_PRETTY_VALUES)
   set(value_keywords GRANULARITY ISOLATION MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS TEST_PREFIX
     TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT DISCOVERY_MODE)
   set(list_keywords REQUIRES LABELS)

@@ -394,8 +394,11 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   if(NOT DEFINED "properties_of_${kind}")
     if(class STREQUAL "host")
       set(memory "${gputest_MEMORY}")
-    elseif(memory STREQUAL "any" OR class STREQUAL "large")
-      set(memory ${class})
+    else()
+      string(REPLACE "+" " " memory "${memory}")
+      if(memory MATCHES "^any" OR class STREQUAL "large")
+        string(REGEX REPLACE "^[^ ]+" ${class} memory "${memory}")
+      endif()
     endif()
     _gputest_labels_of(${class} labels)
     # A shard would leave out a case that is alone.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The value of GPUTEST_REQUEST, and what becomes of it when ctest starts: RESOURCE_LOCK and COST.
 
-# GPUTEST_REQUEST for tests of a class; `size` is a size or "any".
+# GPUTEST_REQUEST for tests of a class; `size` is a size or "any", with "+alone" behind it for tests that are alone on their devices.
 function(_gputest_request class size gpus heap large result)
   set(request "${class}")
   foreach(value IN ITEMS "${size}" "${gpus}" "${heap}" "${large}")
@@ -62,6 +62,11 @@ function(_gputest_needs requests devices default_large mib_result gpus_result)
     set(heap ${CMAKE_MATCH_4})
     string(REPLACE "-" "1" gpus ${CMAKE_MATCH_3})
     string(REPLACE "-" "${default_large}" large ${CMAKE_MATCH_5})
+    if(size MATCHES "[+]alone$") # as one that waits for a whole device
+      set(class large)
+      set(size any)
+      set(large wait)
+    endif()
     if(class STREQUAL "host" OR (class STREQUAL "large" AND NOT large STREQUAL "wait"))
       continue()
     endif()

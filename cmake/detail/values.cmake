@@ -24,9 +24,11 @@ function(_gputest_bytes size result)
   endif()
 endfunction()
 
-# The class of a value of MEMORY: the value itself, `host` for none, or the class of its size; empty if it is none of them.
+# The class of a value of MEMORY, also with " alone" behind it: the value itself, `host` for none, or the class of its size; empty
+# if it is none of them.
 # Mirrors gputest::class_of().
 function(_gputest_memory_class memory result)
+  string(REGEX REPLACE " alone$" "" memory "${memory}")
   _gputest_bytes("${memory}" bytes)
   math(EXPR most_small_bytes "256 << 20")
   if(memory MATCHES "^(small|medium|large)$")
@@ -100,6 +102,11 @@ function(_gputest_check_values)
   _gputest_memory_class("${ARG_MEMORY}" class)
   if(class STREQUAL "")
     _gputest_fail("MEMORY is \"${ARG_MEMORY}\"; allowed: small, medium, large, none, or ${size} (default: small).")
+  endif()
+  if(ARG_ALONE AND class STREQUAL "host")
+    _gputest_refuse_of_host(ALONE)
+  elseif(ARG_ALONE)
+    set(ARG_MEMORY "${ARG_MEMORY} alone" PARENT_SCOPE)
   endif()
   foreach(keyword IN ITEMS HEAP KEEPS)
     _gputest_bytes("${ARG_${keyword}}" bytes)

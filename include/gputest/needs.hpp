@@ -22,13 +22,14 @@ struct Needs {
   bool suite_lease = false; ///< of a suite: one lease for all its tests, SetUpTestSuite and TearDownTestSuite included
   bool no_gpu = false;      ///< it uses no GPU: it takes no lease, never waits, and runs without a GPU too
   std::optional<Bytes> keeps; ///< per device, may stay allocated at the end
+  bool alone = false;         ///< nobody else uses its devices meanwhile
 
   /// Whether it says anything about memory.
   [[nodiscard]] bool says_memory() const { return memory_class || bytes; }
 
   /// Whether it says anything that only a GPU can serve.
   [[nodiscard]] bool says_gpu() const {
-    return says_memory() || gpus || heap || keeps || suite_lease || !capabilities.empty();
+    return says_memory() || gpus || heap || keeps || suite_lease || alone || !capabilities.empty();
   }
 };
 
@@ -36,7 +37,8 @@ struct Needs {
 ///
 /// Memory, number of GPUs and heap each come from the most specific source that says them: the test, its suite, its
 /// fixture (memory only), the CTest entry. If a more specific source says only bytes, the class of the less specific
-/// source holds. The bytes of the entry hold for medium and large fixtures that say none. Capabilities add up.
+/// source holds. The bytes of the entry hold for medium and large fixtures that say none. Capabilities and `alone` add
+/// up.
 [[nodiscard]] Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture,
                               const Request& entry);
 
@@ -76,6 +78,10 @@ struct SuiteLease {};
 /// One lease for the whole suite, from before SetUpTestSuite until after TearDownTestSuite.
 inline constexpr SuiteLease suite_lease{};
 
+struct Alone {};
+/// Nobody else uses the devices while the test runs: for what asserts on free memory, clocks or times.
+inline constexpr Alone alone{};
+
 struct NoGpu {};
 /// No GPU is used: no lease, no waiting, and the test runs on a machine without a GPU too. It stands alone.
 inline constexpr NoGpu no_gpu{};
@@ -90,6 +96,7 @@ inline void say(Needs& needs, words::Gpus gpus) { needs.gpus = gpus.count; }
 inline void say(Needs& needs, words::Heap heap) { needs.heap = heap.size; }
 inline void say(Needs& needs, words::Keeps keeps) { needs.keeps = keeps.size; }
 inline void say(Needs& needs, words::SuiteLease /*lease*/) { needs.suite_lease = true; }
+inline void say(Needs& needs, words::Alone /*alone*/) { needs.alone = true; }
 inline void say(Needs& needs, words::NoGpu /*no_gpu*/) { needs.no_gpu = true; }
 inline void say(Needs& needs, const Capability& capability) {
   needs.capabilities = needs.capabilities | Capabilities{capability};
@@ -100,7 +107,7 @@ inline constexpr int count_of = (0 + ... + (std::is_same_v<Word, Words> ? 1 : 0)
 
 template <class Word>
 inline constexpr bool is_word = count_of<Word, Bytes, MemoryClass, words::Gpus, words::Heap, words::Keeps,
-                                         words::SuiteLease, words::NoGpu, Capability> == 1;
+                                         words::SuiteLease, words::Alone, words::NoGpu, Capability> == 1;
 
 /// The needs that the words describe, in any order.
 template <bool of_suite, class... Words>
@@ -108,7 +115,7 @@ Needs needs_of(const Words&... said) {
   static_assert(sizeof...(Words) != 0, "say what is needed: a size such as 3_GiB, small, medium, large, gpus(2), ...");
   static_assert((is_word<Words> && ...),
                 "allowed are a size with its unit such as 3_GiB, small, medium, large, "
-                "gpus(n), heap(size), keeps(size), capabilities such as sm(80), suite_lease, and no_gpu");
+                "gpus(n), heap(size), keeps(size), capabilities such as sm(80), alone, suite_lease, and no_gpu");
   static_assert(count_of<Bytes, Words...> <= 1, "two sizes are said; the memory per device is one");
   static_assert(count_of<MemoryClass, Words...> <= 1, "two memory classes are said");
   static_assert(count_of<words::Gpus, Words...> <= 1, "gpus() is said twice");

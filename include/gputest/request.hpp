@@ -31,6 +31,8 @@ struct Request {
   Bytes heap;
   /// Bytes per device that may stay allocated when its lease ends: what a library keeps.
   Bytes keeps;
+  /// Nobody else uses the devices while the test has its lease. It waits for that, and needs no more memory for it.
+  bool alone = false;
   /// Where a message says that the memory can be changed. Requests that differ in nothing else are equal.
   SaidBy memory_by = SaidBy::entry;
   /// Where `keeps` was declared: all tests to which that applies share the amount.
@@ -43,18 +45,19 @@ struct Request {
 
   friend bool operator==(const Request& a, const Request& b) {
     return a.memory_class == b.memory_class && a.bytes == b.bytes && a.gpus == b.gpus && a.heap == b.heap &&
-           a.keeps == b.keeps && a.capabilities == b.capabilities;
+           a.keeps == b.keeps && a.alone == b.alone && a.capabilities == b.capabilities;
   }
 };
 
 /// The class of a request that says only bytes, on any device: small up to 256 MiB, else medium, never large.
 [[nodiscard]] MemoryClass class_of(Bytes bytes);
 
-/// Reads `small`, `medium`, `large` or a size as parse_bytes() does. Throws InvalidSetting, naming `what`.
+/// Reads `small`, `medium`, `large` or a size as parse_bytes() does, and ` alone` behind it. Throws InvalidSetting,
+/// naming `what`.
 [[nodiscard]] Request parse_request(std::string_view text, std::string_view what = "memory request");
 
-/// Text for messages: `medium`, `3 GiB`, `large with 40 GiB`, `2 x 3 GiB`, `3 GiB and a heap of 64 MiB, requiring
-/// sm_80`.
+/// Text for messages: `medium`, `3 GiB`, `3 GiB alone`, `large with 40 GiB`, `2 x 3 GiB`, `3 GiB and a heap of 64 MiB,
+/// requiring sm_80`.
 [[nodiscard]] std::string to_string(const Request& request);
 
 } // namespace gputest

@@ -208,6 +208,7 @@ Request request_of(const gputest_request& given, const Entry& entry) {
     const auto memory = parse_request(given.memory, "gputest_request.memory");
     request.memory_class = memory.memory_class;
     request.bytes = memory.bytes;
+    request.alone = request.alone || memory.alone;
     request.memory_by = SaidBy::test;
   }
   if (given.bytes != 0) {

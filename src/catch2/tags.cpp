@@ -42,12 +42,14 @@ Needs needs_of(const std::vector<std::string>& tags) {
       say_once(needs.gpus, parse_count(*count), tag);
     } else if (tag == "no_gpu") {
       needs.no_gpu = true;
+    } else if (tag == "gpu_alone") {
+      needs.alone = true;
     } else if (tag == "gpu_small" || tag == "gpu_medium" || tag == "gpu_large") {
       say_once(needs.memory_class, parse_memory_class(*behind("gpu_", tag)), tag);
     } else if (behind("gpu_", tag) || behind("gpu-", tag) || behind("gpus", tag)) {
       throw InvalidSetting{"the tag [" + tag +
                            "] is none of gputest's; allowed are [gpu_small], [gpu_medium], "
-                           "[gpu_large], [gpu:<size>] as in [gpu:3GiB] and [gpus:<n>] as in [gpus:2]"};
+                           "[gpu_large], [gpu_alone], [gpu:<size>] as in [gpu:3GiB] and [gpus:<n>] as in [gpus:2]"};
     }
   }
   if (const auto why = contradiction_in(needs); !why.empty()) {

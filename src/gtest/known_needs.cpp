@@ -240,6 +240,7 @@ std::string why_alone(const TestSuite& suite, const TestInfo& test, const Reques
   }
   const auto request = known_request(suite, test, entry);
   return request.memory_class == MemoryClass::large ? "it is large"
+         : request.alone                            ? "it is alone on its device"
          : request.gpus > 1                         ? "it needs several GPUs"
          : request.heap > Bytes{}                   ? "it sets the device heap"
                                                     : "";

@@ -46,6 +46,17 @@ runs, 'gputest run' ends as COMMAND does: with its exit status, or by its signal
 struct RunOptions {
   std::map<std::string, std::string> variables;
   bool if_gpu = false;
+  bool alone = false;
+
+  /// Has the memory, which another option or the environment says, alone on its devices.
+  void apply_alone() {
+    auto memory = reader()("GPUTEST_MEMORY").value_or("");
+    if (alone && memory != "none") {
+      memory = memory.empty() ? "small" : memory;
+      const bool says_so = parse_request(memory, "GPUTEST_MEMORY").alone;
+      variables["GPUTEST_MEMORY"] = memory + (says_so ? "" : " alone");
+    }
+  }
 
   [[nodiscard]] settings::ReadVariable reader() const {
     return [variables = variables](const char* name) {
@@ -105,6 +116,7 @@ void add_run(CommandLine& line) {
         if (words.empty()) {
           throw WrongCommandLine{"there is no command to run; write 'gputest run [OPTIONS] -- COMMAND [ARGUMENT...]'"};
         }
+        options->apply_alone();
         check_options(*options);
         return launch_command({options->reader(), words, options->if_gpu});
       }, // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): of std::function
@@ -141,6 +153,7 @@ void add_run(CommandLine& line) {
   command.add_flag_callback(
       "--require-gpu", [options] { options->variables["GPUTEST_REQUIRE_GPU"] = "1"; },
       "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");
+  command.add_flag("--alone", options->alone, "no other process uses the GPUs meanwhile ('alone' in GPUTEST_MEMORY)");
   command.add_flag("--if-gpu", options->if_gpu, "take a lease only if the command uses a GPU, and if there is one");
 }
 

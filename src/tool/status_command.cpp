@@ -21,7 +21,7 @@ namespace {
 constexpr const char* status_help = R"(Claims:
   lease               holds memory for a test
   medium lock         holds memory for a medium test without a size; one such test at a time runs on a device
-  exclusive           holds a whole device
+  exclusive           holds a whole device, or is alone on it
   context             has a context on a device, but no lease: it is between two tests
   idle worker         has a context on a device and no work; it exits as soon as another process waits for its memory
   ended               has exited; its memory counts until the device shows it free

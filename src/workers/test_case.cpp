@@ -49,8 +49,10 @@ std::string why_alone_by_environment() {
                ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
                : "CTest has not started it";
   }
-  if (const auto memory = variable("GPUTEST_MEMORY"); memory == "large") {
+  if (const auto memory = variable("GPUTEST_MEMORY"); memory.rfind("large", 0) == 0) {
     return "it is large";
+  } else if (memory.find(" alone") != std::string::npos) {
+    return "it is alone on its device";
   }
   if (const auto gpus = variable("GPUTEST_GPUS"); !gpus.empty() && gpus != "1") {
     return "it needs several GPUs";

@@ -35,6 +35,8 @@ TEST(Tags, say_a_size_or_a_class_and_a_number_of_devices) {
   EXPECT_EQ(large.memory_class, MemoryClass::large);
   EXPECT_EQ(large.gpus, 16);
   EXPECT_TRUE(needs_of({"no_gpu"}).no_gpu);
+  EXPECT_TRUE(needs_of({"gpu:1GiB", "gpu_alone"}).alone);
+  EXPECT_FALSE(needs_of({"gpu:1GiB"}).alone);
 }
 
 TEST(Tags, of_others_say_nothing) {
@@ -48,8 +50,8 @@ TEST(Tags, that_look_like_gputests_are_refused_with_those_that_are_allowed) {
   for (const std::string tag : {"gpu_meduim", "gpu_", "gpu-3GiB", "gpus", "gpus=2", "gpu_small_"}) {
     EXPECT_EQ(refusal_of({"gpus:2", tag}),
               "the tag [" + tag +
-                  "] is none of gputest's; allowed are [gpu_small], [gpu_medium], [gpu_large], [gpu:<size>] as in "
-                  "[gpu:3GiB] and [gpus:<n>] as in [gpus:2]");
+                  "] is none of gputest's; allowed are [gpu_small], [gpu_medium], [gpu_large], [gpu_alone], "
+                  "[gpu:<size>] as in [gpu:3GiB] and [gpus:<n>] as in [gpus:2]");
   }
 }
 

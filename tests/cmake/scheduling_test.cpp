@@ -167,6 +167,25 @@ TEST_F(Scheduling, gives_entries_as_many_turns_as_fit_at_once) {
   EXPECT_EQ(lock_of(entries()["small"]), "") << "more fit than ctest has places";
 }
 
+TEST_F(Scheduling, gives_entries_that_are_alone_on_their_devices_a_turn_for_each_device) {
+  set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  configure("gpu_add_test(NAME alone COMMAND true MEMORY 3GiB ALONE LAUNCHER on)\n"
+            "gpu_discover_tests(tests ALONE TEST_FILTER Small.test:Medium.says_a_size:Host.test)\n"
+            "gpu_discover_tests(tests ALONE MEMORY 3GiB TEST_FILTER Plain.first)\n");
+  auto all = entries();
+  EXPECT_THAT(all["alone"]["ENVIRONMENT_MODIFICATION"].dump(), HasSubstr("GPUTEST_MEMORY=set:3GiB alone"));
+  EXPECT_THAT(all["alone"]["LABELS"].dump(), HasSubstr("gpu_medium"));
+  EXPECT_THAT(all["Small.test"]["ENVIRONMENT_MODIFICATION"].dump(), HasSubstr("GPUTEST_MEMORY=set:small alone"));
+  EXPECT_THAT(all["Small.test"]["LABELS"].dump(), HasSubstr("gpu_small"));
+  EXPECT_THAT(all["Plain.first"]["ENVIRONMENT_MODIFICATION"].dump(), HasSubstr("GPUTEST_MEMORY=set:3GiB alone"));
+  for (const auto* name : {"alone", "Small.test", "Medium.says_a_size", "Plain.first"}) {
+    EXPECT_EQ(at_once(all[name]), "2") << name;
+  }
+  EXPECT_EQ(at_once(all["Host.test"]), "");
+  const auto ended = ctest({"-V", "-R", "^alone$"});
+  EXPECT_THAT(ended.out, HasSubstr("alone: 3 GiB alone on SIM-")) << ended.out;
+}
+
 TEST_F(Scheduling, keeps_to_the_projects_number_of_processes_unless_the_user_has_one) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   configure("gpu_add_test(NAME small COMMAND sh -c \"echo most=$GPUTEST_PROCESSES_PER_DEVICE.\")\n",

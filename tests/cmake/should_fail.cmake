@@ -78,7 +78,7 @@ function(should_accept keyword)
 endfunction()
 
 # The form of the arguments.
-set(keywords "NAME, COMMAND, MEMORY, GPUS, HEAP, KEEPS, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, NEEDS, REQUIRES, LABELS, CONFIGURATIONS, COMMAND_EXPAND_LISTS")
+set(keywords "NAME, COMMAND, MEMORY, GPUS, HEAP, KEEPS, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, NEEDS, REQUIRES, LABELS, CONFIGURATIONS, ALONE, COMMAND_EXPAND_LISTS")
 should_pass([[gpu_add_test(NAME t COMMAND exe --flag word MEMORY 3GiB GPUS 2 LAUNCHER on TIMEOUT 2.5 LABELS a b
   WORKING_DIRECTORY / CONFIGURATIONS Debug Release COMMAND_EXPAND_LISTS)]])
 set(form "Write gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...] ...).")
@@ -147,7 +147,7 @@ foreach(row IN ITEMS "MEMORY small GPUS 0|MEMORY is small, but GPUS is 0" "MEMOR
   should_fail("gpu_add_test(NAME t COMMAND exe ${CMAKE_MATCH_1})"
     "gpu_add_test(NAME t): ${CMAKE_MATCH_2}. A test that uses no GPU has MEMORY none or GPUS 0, or both.")
 endforeach()
-foreach(keyword_and_value IN ITEMS "HEAP 1MiB" "KEEPS 1MiB" "REQUIRES mig" "WAIT_LIMIT 1h" "LAUNCHER on")
+foreach(keyword_and_value IN ITEMS ALONE "HEAP 1MiB" "KEEPS 1MiB" "REQUIRES mig" "WAIT_LIMIT 1h" "LAUNCHER on")
   string(REGEX REPLACE " .*" "" keyword "${keyword_and_value}")
   should_fail("gpu_add_test(NAME t COMMAND exe GPUS 0 ${keyword_and_value})"
     "gpu_add_test(NAME t): ${keyword} is for tests that use a GPU, but MEMORY is none. Write how much they need, or leave ${keyword} out.")

@@ -177,7 +177,7 @@ def test_gpus(): pass
     (("1GiB",), {"requires": ["tensor_cores"]}), (("1GiB",), {"heap": 1.5})]])
 def test_type(n): pass
 
-@pytest.mark.gpu("1GiB")
+@pytest.mark.gpu("1GiB", alone=True)
 def test_good(): assert leased() == 1 << 30
 
 @pytest.mark.skip("its own reason")

@@ -103,6 +103,20 @@ TEST(RunCommand, becomes_its_command_so_that_signals_reach_it) {
   EXPECT_EQ(running.finish().exit_code, 42);
 }
 
+TEST(RunCommand, waits_with_alone_until_no_other_process_is_on_its_device) {
+  const tests::Tool tool;
+  auto other = tool.start({"run", "--memory", "1MiB", "--name", "other", "--", "sh", "-c", "echo ready; read line"});
+  other.wait_for_out("ready\n");
+  auto alone = tool.start({"run", "--memory", "1MiB", "--alone", "--", "sh", "-c", "echo begun; read line"});
+  alone.wait_for_err("waits for a place on a GPU: other (pid " + std::to_string(other.pid()) + ", 1 MiB, for ");
+  EXPECT_EQ(other.finish().exit_code, 1);
+  alone.wait_for_out("begun\n");
+  auto third = tool.start({"run", "--memory", "1MiB", "--", "true"});
+  third.wait_for_err("waits for a place on a GPU: sh (pid " + std::to_string(alone.pid()) + ", 1 MiB alone, for ");
+  static_cast<void>(alone.finish());
+  EXPECT_EQ(third.finish().exit_code, 0);
+}
+
 TEST(RunCommand, stays_with_its_command_in_an_entry_and_passes_signals_on) {
   tests::Tool tool;
   tool.set("GPUTEST_ENTRY", "ctest");

@@ -26,7 +26,8 @@ bool annotate(const Annotation& annotation);
 /// Declares what one test needs: `GPUTEST_NEEDS(Sort, Keys, 3_GiB, gpus(2), sm(80));`, at namespace scope.
 ///
 /// The words, in any order: a size (memory per device); `small`, `medium` or `large`; `gpus(n)`; `heap(size)` for
-/// malloc() in kernels; `keeps(size)` for memory that may stay allocated; and the names in gputest::capabilities for
+/// malloc() in kernels; `keeps(size)` for memory that may stay allocated; `alone` if no other process may use the
+/// devices meanwhile; and the names in gputest::capabilities for
 /// what each device must have. A size without a class keeps the class of the suite or fixture: a LargeTest with a size
 /// is a large test of that size. The word `no_gpu` stands alone: such a test takes no lease, never waits, and runs
 /// without a GPU.

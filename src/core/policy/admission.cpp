@@ -64,6 +64,9 @@ struct Fit {
 /// hosts that share their memory with the device, keep a part of it for ever.
 bool external_share(const Capacity& device) { return device.external_bytes > device.total_bytes / 2; }
 
+/// Whether an exclusive lease of so many bytes cannot be had because of that. One with bytes is not the whole device.
+bool lacks_whole(std::uint64_t bytes, const Capacity& device) { return bytes == 0 && external_share(device); }
+
 /// What external processes leave of a device; they may hold more than it could give, with what the driver reserves.
 std::uint64_t room_of(const Capacity& device) {
   return device.total_bytes - std::min(device.external_bytes, device.total_bytes);
@@ -132,7 +135,8 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     const Fit fit = fits(device, claimed);
     const bool has_place =
         device.most_processes == 0 || load.positions.size() < static_cast<std::size_t>(device.most_processes);
-    const bool may_enter = has_place && !load.whole && !(own.whole_devices && (load.anybody || external_share(device)));
+    const bool may_enter =
+        has_place && !load.whole && !(own.whole_devices && (load.anybody || lacks_whole(own.largest_bytes, device)));
     const auto delayed = fit.now && may_enter ? delayed_by(snapshot, self, d) : std::nullopt;
     if (fit.now && may_enter && !delayed) {
       rooms.push_back({d, room_of(device) - sum(overheads, load.leased_bytes)});
@@ -142,7 +146,7 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     if (delayed) {
       add(wait.blockers, *delayed);
     }
-    wait.external = wait.external || (own.whole_devices && external_share(device)) ||
+    wait.external = wait.external || (own.whole_devices && lacks_whole(own.largest_bytes, device)) ||
                     ((delayed || (!fit.now && fit.but_for_external)) && device.external_bytes > 0);
   }
   if (large_enough < own.gpus) {
@@ -186,7 +190,7 @@ Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
     const Capacity& device = snapshot.devices[d];
     const Load load = load_of_others(snapshot, self, d);
     const Fit fit = fits(device, sum(needed, sum(load.overhead_bytes, load.leased_bytes)));
-    const bool alone = !own.exclusive || (!load.anybody && !external_share(device));
+    const bool alone = !own.exclusive || (!load.anybody && !lacks_whole(own.lease_bytes, device));
     const bool medium_lock_held = own.medium_lock && !load.medium_lock_holders.empty();
     if (!fit.now || !alone || medium_lock_held) {
       granted = false;
@@ -195,7 +199,7 @@ Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
       const bool by_holders =
           !load.holders.empty() && (own.exclusive || sum(needed, load.held_bytes) > device.total_bytes);
       add_all(wait.blockers, medium_lock_held ? load.medium_lock_holders : by_holders ? load.holders : load.positions);
-      wait.external = wait.external || (own.exclusive && external_share(device)) ||
+      wait.external = wait.external || (own.exclusive && lacks_whole(own.lease_bytes, device)) ||
                       (!fit.now && fit.but_for_external && device.external_bytes > 0);
     } else if (const auto delayed = delayed_by(snapshot, self, d)) {
       granted = false;

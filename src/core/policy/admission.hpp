@@ -34,11 +34,11 @@ struct Claim {
   unsigned gpus = 1;                ///< entering: how many of them it needs
   std::uint64_t overhead_bytes = 0; ///< what the process takes by itself, context and leaks, on each of its devices
   std::uint64_t largest_bytes = 0;  ///< the largest lease it may ever wait for
-  bool whole_devices = false;       ///< it may wait for a whole device: nobody else may be inside with it
+  bool whole_devices = false;       ///< it may wait for an exclusive lease: nobody else may be inside with it
   DeviceMask devices = 0;           ///< inside and later: its devices
   DeviceMask wanted = 0;            ///< waiting, holding: the devices of the lease, a subset of `devices`
   std::uint64_t lease_bytes = 0;    ///< waiting, holding
-  bool exclusive = false;           ///< waiting, holding: the whole device, nobody else inside it
+  bool exclusive = false;           ///< waiting, holding: nobody else inside; with 0 bytes the whole device
   bool medium_lock = false;         ///< waiting, holding: the device's one medium lock
   std::uint64_t behind = 0;         ///< entering, waiting: see Wait::behind
   /// Its process is stopped; never stored. Entering, waiting: it gives up its turn. Idle: it does not leave.

@@ -55,6 +55,12 @@ MemoryClass class_of(Bytes bytes) {
 Request::Request(Bytes b) : memory_class{class_of(b)}, bytes{b} {}
 
 Request parse_request(std::string_view text, std::string_view what) {
+  constexpr std::string_view alone = " alone";
+  if (text.size() > alone.size() && text.substr(text.size() - alone.size()) == alone) {
+    Request request = parse_request(text.substr(0, text.size() - alone.size()), what);
+    request.alone = true;
+    return request;
+  }
   if (text.empty() || text.find_first_of("0123456789") == std::string_view::npos) {
     try {
       return parse_memory_class(text, what);
@@ -74,6 +80,9 @@ std::string to_string(const Request& request) {
     text += to_string(request.memory_class);
   } else {
     text += (request.memory_class == MemoryClass::large ? "large with " : "") + to_string(*request.bytes);
+  }
+  if (request.alone) {
+    text += " alone";
   }
   if (request.heap > Bytes{}) {
     text += " and a heap of " + to_string(request.heap);
@@ -104,6 +113,7 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
   request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));
   request.keeps = test.keeps.value_or(suite.keeps.value_or(entry.keeps));
   request.keeps_by = test.keeps ? SaidBy::test : suite.keeps ? SaidBy::suite : SaidBy::entry;
+  request.alone = test.alone || suite.alone || entry.alone;
   request.capabilities = test.capabilities | suite.capabilities | entry.capabilities;
   return request;
 }
@@ -178,13 +188,13 @@ Bytes estimate_for(Bytes needed) {
 MemoryRequest to_memory_request(const Request& request, Bytes device_bytes) {
   using namespace literals;
   if (request.bytes) {
-    return {*request.bytes};
+    return {*request.bytes, false, request.alone};
   }
   switch (request.memory_class) {
   case MemoryClass::small:
-    return {256_MiB};
+    return {256_MiB, false, request.alone};
   case MemoryClass::medium:
-    return {Bytes{device_bytes.count() / 2}, true};
+    return {Bytes{device_bytes.count() / 2}, !request.alone, request.alone};
   case MemoryClass::large:
     break;
   }

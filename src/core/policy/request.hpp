@@ -13,9 +13,11 @@ namespace gputest::policy {
 
 /// A request in the ledger's terms, for one device of those the process may use.
 struct MemoryRequest {
-  Bytes bytes;              ///< 0 if `exclusive`
+  Bytes bytes;              ///< 0: all that external processes leave of it, see whole_device()
   bool medium_lock = false; ///< the device's one medium lock: a medium test that does not say its bytes
-  bool exclusive = false;   ///< the whole device: a large test that does not say its bytes
+  bool exclusive = false;   ///< nobody else inside: a large test that does not say its bytes, or one that is alone
+
+  [[nodiscard]] bool whole_device() const { return exclusive && bytes == Bytes{}; }
 };
 
 /// What a request means on devices of which the smallest has `device_bytes`. Pure.

@@ -139,14 +139,14 @@ Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest
   leased_at_ = steady_clock::now();
   leased_gpus_ = static_cast<std::size_t>(request.gpus);
   of_others_.clear();
-  for (auto index = indices_.begin(); memory.exclusive && index != indices_.begin() + request.gpus; ++index) {
+  for (auto index = indices_.begin(); memory.whole_device() && index != indices_.begin() + request.gpus; ++index) {
     const std::uint64_t used =
         machine_->used_bytes(*index); // what this process has beyond its context is not known yet
     of_others_.emplace_back(used - std::min(used, overhead_.bytes().count() + machine_->set_aside_bytes(*index)));
   }
   leased_test_ = test;
   runlog::write("lease",
-                runlog::lease_details(request, memory.bytes, memory.exclusive, devices_,
+                runlog::lease_details(request, memory.bytes, memory.whole_device(), devices_,
                                       std::chrono::duration<double>{leased_at_ - begin}.count()),
                 test);
   if (told || !admitted_) {
@@ -190,7 +190,7 @@ std::vector<Bytes> DeviceSession::bytes_of(const Request& request) const {
   std::vector<Bytes> bytes;
   for (const auto& device : devices_) {
     if (bytes.size() < static_cast<std::size_t>(request.gpus)) {
-      bytes.push_back(memory.exclusive
+      bytes.push_back(memory.whole_device()
                           ? device.total - (bytes.size() < of_others_.size() ? of_others_[bytes.size()] : Bytes{})
                           : memory.bytes);
     }

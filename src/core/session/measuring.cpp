@@ -32,7 +32,7 @@ Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
 void DeviceSession::begin_measuring(const Request& request, const std::string& test) {
   end_unleased_period();
   const auto memory = policy::to_memory_request(request, smallest_);
-  std::optional<Bytes> leased = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
+  std::optional<Bytes> leased = memory.whole_device() ? std::nullopt : std::optional{memory.bytes};
   if (parent_lease_ && !request.bytes) {
     leased = parent_lease_->bytes(); // what the test does not say, its parent has said
   }

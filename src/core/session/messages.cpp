@@ -21,6 +21,12 @@ namespace gputest::session {
 
 namespace {
 
+std::string lease_text(const policy::Claim& claim) {
+  return claim.exclusive && claim.lease_bytes == 0
+             ? "the whole device"
+             : to_string(Bytes{claim.lease_bytes}) + (claim.exclusive ? " alone" : "");
+}
+
 std::string claim_text(const policy::Claim& claim) {
   switch (claim.stage) {
   case policy::Stage::outside:
@@ -30,12 +36,11 @@ std::string claim_text(const policy::Claim& claim) {
   case policy::Stage::inside:
     return "a context of " + to_string(Bytes{claim.overhead_bytes});
   case policy::Stage::waiting:
-    return claim.exclusive ? "waiting for the whole device" : "waiting for " + to_string(Bytes{claim.lease_bytes});
+    return "waiting for " + lease_text(claim);
   case policy::Stage::idle:
     return "an idle worker with a context of " + to_string(Bytes{claim.overhead_bytes});
   case policy::Stage::holding:
-    return claim.exclusive ? "the whole device"
-                           : to_string(Bytes{claim.lease_bytes}) + (claim.medium_lock ? " and the medium lock" : "");
+    return lease_text(claim) + (claim.medium_lock ? " and the medium lock" : "");
   }
   return "";
 }

@@ -75,9 +75,7 @@ Bytes ParentLease::smallest() const {
 }
 
 /// What is leased of each device.
-Bytes ParentLease::leased() const {
-  return holder_.claim.exclusive ? smallest() - Bytes{holder_.claim.overhead_bytes} : Bytes{holder_.claim.lease_bytes};
-}
+Bytes ParentLease::leased() const { return bytes().value_or(smallest() - Bytes{holder_.claim.overhead_bytes}); }
 
 Request ParentLease::share_of(Request entry) const {
   if (rank_) {
@@ -94,11 +92,13 @@ Outcome ParentLease::check(const Request& request) const {
   const bool holding = claim.stage == Stage::holding;
   if (ranks_ == 1) {
     const bool fits =
-        memory.medium_lock ? claim.medium_lock : !memory.exclusive && memory.bytes <= Bytes{claim.lease_bytes};
-    return holding && (claim.exclusive || fits) ? Outcome{}
-                                                : Outcome{Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
+        memory.medium_lock && !claim.exclusive
+            ? claim.medium_lock
+            : !memory.whole_device() && (claim.exclusive || !memory.exclusive) && memory.bytes <= leased();
+    return holding && (!bytes() || fits) ? Outcome{}
+                                         : Outcome{Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
   }
-  const Bytes each = memory.exclusive ? smallest() : memory.bytes;
+  const Bytes each = memory.whole_device() ? smallest() : memory.bytes;
   const Bytes needed = policy::lease_of_ranks(each, Bytes{claim.overhead_bytes}, ranks_);
   if (holding && needed <= leased()) {
     return {};

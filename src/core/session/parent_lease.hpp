@@ -40,7 +40,8 @@ public:
 
   /// What it has of each device; nullopt: whole devices.
   [[nodiscard]] std::optional<Bytes> bytes() const {
-    return holder_.claim.exclusive ? std::nullopt : std::optional{Bytes{holder_.claim.lease_bytes}};
+    const auto& claim = holder_.claim;
+    return claim.exclusive && claim.lease_bytes == 0 ? std::nullopt : std::optional{Bytes{claim.lease_bytes}};
   }
 
   /// The failure of a request for more devices than the lease has.

@@ -77,16 +77,18 @@ std::optional<Request> most_of(std::optional<Request> a, const std::optional<Req
     a->bytes = b->bytes;
   }
   a->gpus = std::max(a->gpus, b->gpus);
+  a->alone = a->alone || b->alone;
   return a;
 }
 
-/// `<class> <size> <devices>`, as gputest_listed_test() reads them.
+/// `<class> <size>[+alone] <devices>`, as gputest_listed_test() reads them.
 std::string text_of(const std::optional<Request>& request) {
   if (!request) {
     return "host any 1";
   }
   return std::string{to_string(request->memory_class)} + " " +
-         (request->bytes ? setting_text(*request->bytes) : "any") + " " + std::to_string(request->gpus);
+         (request->bytes ? setting_text(*request->bytes) : "any") + (request->alone ? "+alone " : " ") +
+         std::to_string(request->gpus);
 }
 
 std::vector<ListedTest> without_duplicates(const std::vector<ListedTest>& tests) {

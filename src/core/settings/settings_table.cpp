@@ -42,7 +42,9 @@ const std::vector<Setting>& settings_table() {
       {"GPUTEST_PROCESSES_PER_DEVICE", "0 to 1024", "0",
        "at most so many test processes use a GPU at once. 0: as many as its memory allows", By::user},
       {"GPUTEST_MEMORY", "small, medium, large, a size such as 3GiB, or none", "small",
-       "memory per device, for tests that do not declare it. none: these use no GPU", By::entry},
+       "memory per device, for tests that do not declare it. none: these use no GPU. '3GiB alone': no other process "
+       "uses the GPU meanwhile",
+       By::entry},
       {"GPUTEST_GPUS", "0 to 16", "1", "number of GPUs. 0 is GPUTEST_MEMORY=none", By::entry},
       {"GPUTEST_REQUIRES",
        "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, "

@@ -28,7 +28,7 @@ _OPTIONS = {
     "gpu_wait_limit": "the longest wait for memory, such as 90s or 20min (default: 20min)",
 }
 _WHAT_IS_KEPT = " For what a library keeps on purpose:"
-_WORDS = ("memory", "gpus", "requires", "heap", "keeps")
+_WORDS = ("memory", "alone", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
@@ -126,7 +126,7 @@ _configs = []  # of the sessions of pytest in this process: the one that runs is
 def pytest_configure(config):
     _configs.append(config)
     config.gputest_begun = time.time()
-    config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
+    config.addinivalue_line("markers", "gpu(memory, alone=False, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
                             "of the test's parameters")
     config.addinivalue_line("markers", "no_gpu: the test uses no GPU, whatever the suite says")
@@ -188,7 +188,7 @@ class _Need(NamedTuple):
 
     @property
     def is_large(self) -> bool:
-        return self.memory == "large"
+        return self.memory in ("large", "large alone")
 
 
 class _Reader:
@@ -259,6 +259,8 @@ class _Reader:
                 words[word] = _size_of(words.get(word))
             except ValueError as error:
                 return _Need(mistake="its {} is {}".format(word, error))
+        if words.pop("alone", False):
+            words["memory"] = "{} alone".format(words["memory"] or "small")
         if "gpus" in words and not (_is_whole(words["gpus"]) and 1 <= words["gpus"] <= 16):
             return _Need(mistake="its gpus is {}; write a number from 1 to 16".format(_shown(words["gpus"])))
         words["gpus"] = operator.index(words.get("gpus", 0))

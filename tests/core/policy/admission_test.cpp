@@ -144,6 +144,7 @@ TEST(AdmissionEntering, takes_external_processes_memory_off_the_capacity) {
       {"more than there is leaves the least room", {{{100, 900}, {100, 90}}, {entering(1, 3, 0, 0)}}, "grant 2"},
       {"half leaves a whole device", {{{100, 50}}, {whole(entering(1, 1, 10, 0))}}, "grant 1"},
       {"more than half does not", {{{100, 51}}, {whole(entering(1, 1, 10, 0))}}, "wait for external processes"},
+      {"but for one that is alone with bytes", {{{100, 51}}, {whole(entering(1, 1, 10, 5))}}, "grant 1"},
       {"another device has none", {{{100, 51}, {90}}, {whole(entering(1, 3, 10, 0))}}, "grant 2"},
   });
 }
@@ -230,6 +231,9 @@ TEST(AdmissionLeasing, is_exclusive_only_where_nobody_else_is_inside) {
       {"others elsewhere", {{{100}, {100}}, {exclusive(asks(0)), inside(2, 5, 9)}}, "grant 1"},
       {"beside half of external processes", {{{100, 50}}, {exclusive(asks(0))}}, "grant 1"},
       {"beside more of them", {{{100, 51}}, {exclusive(asks(0))}}, "wait for external processes"},
+      {"with bytes beside more of them", {{{100, 51}}, {exclusive(asks(20))}}, "grant 1"},
+      {"with more bytes than they leave", {{{100, 51}}, {exclusive(asks(40))}}, "wait for external processes"},
+      {"with bytes beside an idle one", {{{100}}, {exclusive(asks(20)), inside(1, 0, 0)}}, "wait for 1"},
   });
 }
 

@@ -94,6 +94,16 @@ TEST(Needs, take_what_may_be_kept_and_the_heap_of_the_test_or_else_of_the_suite_
   EXPECT_TRUE(test(keeps(1_MiB)).says_gpu());
 }
 
+TEST(Needs, say_alone_for_all_below_whoever_says_it) {
+  Request entry = 3_GiB;
+  EXPECT_FALSE(resolve(test(1_GiB), suite(small), {}, entry).alone);
+  EXPECT_TRUE(resolve(test(alone), suite(small), {}, entry).alone);
+  EXPECT_TRUE(resolve(test(1_GiB), suite(alone), {}, entry).alone);
+  EXPECT_EQ(resolve(test(alone), {}, {}, entry).bytes, 3_GiB);
+  entry.alone = true;
+  EXPECT_TRUE(resolve(test(1_GiB), suite(small), {}, entry).alone);
+}
+
 TEST(Needs, of_a_gpu_are_those_of_the_most_specific_source) {
   struct Row {
     Needs test;
@@ -108,6 +118,7 @@ TEST(Needs, of_a_gpu_are_those_of_the_most_specific_source) {
       {test(no_gpu), suite(3_GiB), false, false},
       {test(small), suite(no_gpu), false, true},
       {test(heap(1_MiB)), suite(no_gpu), false, true},
+      {test(alone), suite(no_gpu), false, true},
       {{}, suite(no_gpu), false, false},
       {{}, suite(gpus(2)), true, true},
       {{}, suite(mig), true, true},

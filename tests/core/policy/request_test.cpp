@@ -25,6 +25,10 @@ TEST(MemoryRequest, follows_the_bytes_and_else_the_class) {
   large_with_bytes.bytes = 40_GiB;
   Request small_with_bytes{MemoryClass::small};
   small_with_bytes.bytes = 1_GiB;
+  const auto alone = [](Request request) {
+    request.alone = true;
+    return request;
+  };
   struct Case {
     Request request;
     Bytes bytes;
@@ -32,9 +36,16 @@ TEST(MemoryRequest, follows_the_bytes_and_else_the_class) {
     bool exclusive;
   };
   const std::vector<Case> cases{
-      {MemoryClass::small, 256_MiB, false, false}, {MemoryClass::medium, 40_GiB, true, false},
-      {MemoryClass::large, 0_B, false, true},      {3_GiB, 3_GiB, false, false},
-      {large_with_bytes, 40_GiB, false, false},    {small_with_bytes, 1_GiB, false, false},
+      {MemoryClass::small, 256_MiB, false, false},
+      {MemoryClass::medium, 40_GiB, true, false},
+      {MemoryClass::large, 0_B, false, true},
+      {3_GiB, 3_GiB, false, false},
+      {large_with_bytes, 40_GiB, false, false},
+      {small_with_bytes, 1_GiB, false, false},
+      {alone(MemoryClass::small), 256_MiB, false, true},
+      {alone(MemoryClass::medium), 40_GiB, false, true},
+      {alone(3_GiB), 3_GiB, false, true},
+      {alone(large_with_bytes), 40_GiB, false, true},
   };
   for (const auto& c : cases) {
     const MemoryRequest request = to_memory_request(c.request, 80_GiB);
@@ -136,6 +147,13 @@ TEST(Request, is_read_from_a_class_or_a_size) {
   EXPECT_EQ(parse_request("large"), make_request(MemoryClass::large, std::nullopt));
   EXPECT_EQ(parse_request("3GiB"), make_request(MemoryClass::medium, 3_GiB));
   EXPECT_EQ(parse_request("1MiB"), make_request(MemoryClass::small, 1_MiB));
+  Request alone = 3_GiB;
+  alone.alone = true;
+  EXPECT_EQ(parse_request("3GiB alone"), alone);
+  EXPECT_EQ(to_string(alone), "3 GiB alone");
+  EXPECT_FALSE(parse_request("3GiB") == alone);
+  EXPECT_EQ(tests::message_of<InvalidSetting>([] { static_cast<void>(parse_request("alone", "MEMORY")); }),
+            "MEMORY 'alone' is unknown; it is one of small, medium, large, or a size such as 3GiB");
 }
 
 TEST(Request, is_written_for_people) {
