@@ -19,6 +19,7 @@ class Gputest(CMakePackage):
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
+    depends_on("boost@1.74:", type="build")
     with when("+tool"):
         depends_on("cli11@2.1:", type="build")
         depends_on("nlohmann-json@3.7:", type="build")

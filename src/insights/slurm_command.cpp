@@ -6,7 +6,6 @@
 #include "insights/run_log_files.hpp"
 #include "insights/text_file.hpp"
 
-#include "core/os/file_lock.hpp"
 #include "core/os/interruption.hpp"
 #include "core/policy/text.hpp"
 #include "tool/table.hpp"
@@ -16,12 +15,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <boost/interprocess/sync/file_lock.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <set>
 
 namespace gputest::insights {
@@ -363,12 +363,11 @@ tool::ExitCode slurm(const SlurmOptions& options) {
                    policy::shell_words({array.folder}) + "/task-*");
     return tool::ExitCode::done;
   }
-  os::FileLock lock{os::FileAt{run.folder() + "/lock"}};
-  if (!lock.keeper().empty()) {
+  boost::interprocess::file_lock lock{(run.folder() + "/lock").c_str()};
+  if (!lock.try_lock()) {
     throw Error{"another 'gputest slurm' follows the run " + run.folder() +
                 ". Wait for it, or end it with Ctrl-C there"};
   }
-  const std::lock_guard follows{lock};
   run_to_end(run, is_new, is_new || options.run.tries == 0 ? run.most_tries() : options.run.tries);
   return merge(run, options);
 }

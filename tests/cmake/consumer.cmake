@@ -8,7 +8,8 @@ cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
 set(options ${OPTIONS} ${MORE_OPTIONS})
 if(PACKAGE)
-  list(APPEND options "-Dgputest_DIR=${PACKAGE}")
+  # A consumer of the finished library needs no Boost: the second option proves it.
+  list(APPEND options "-Dgputest_DIR=${PACKAGE}" -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON)
 endif()
 
 set(ENV{GPUTEST_DEVICES} simulated:2x16GiB)

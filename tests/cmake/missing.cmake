@@ -43,6 +43,8 @@ expect(Catch2 "${package}" gputest::catch2 "^1: .*gputest: the target helper lin
 expect(CLI11 "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
   "^1: .*gputest: it is built with CLI11 [0-9.]+ or newer, and CMake does not find it. Type: apt install libcli11-dev .*without \
 its tool, which needs it: -DGPUTEST_BUILD_CLI=OFF")
+expect(Boost "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
+  "^1: .*gputest: it is built with Boost [0-9.]+ or newer, and CMake does not find it. Type: apt install libboost-dev [^;]*$")
 
 # GoogleTest that comes when it is looked for, as a directory of the project. What is installed must not take its place.
 file(WRITE "${WORK}/googletest/CMakeLists.txt" "file(WRITE \"\${CMAKE_CURRENT_BINARY_DIR}/own.cpp\" \"\")

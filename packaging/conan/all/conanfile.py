@@ -26,8 +26,10 @@ class GputestConan(ConanFile):
         cmake_layout(self, src_folder="src")
 
     def requirements(self):
+        # Headers only, and none of them in gputest's own headers.
+        private = {"headers": True, "libs": False, "visible": False}
+        self.requires("boost/1.86.0", options={"header_only": True}, **private)
         if self.options.with_tool:
-            private = {"headers": True, "libs": False, "visible": False} # headers only, and none of them in gputest's own
             self.requires("cli11/2.4.2", **private)
             self.requires("nlohmann_json/3.11.3", **private)
             self.requires("fmt/11.0.2", **private)

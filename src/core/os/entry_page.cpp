@@ -6,6 +6,9 @@
 
 #include <gputest/error.hpp>
 
+#include <boost/interprocess/file_mapping.hpp>
+#include <boost/interprocess/mapped_region.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,7 +19,7 @@
 #include <mutex>
 #include <utility>
 
-#include <sys/mman.h>
+#include <sys/mman.h> // memfd_create()
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -132,14 +135,14 @@ EntryPage::EntryPage()
 
 EntryPage::EntryPage(const Descriptor& file, std::string path) : path_{std::move(path)}, words_{map(file)} {}
 
-EntryPage::~EntryPage() { ::munmap(words_, sizeof(Words)); }
-
-EntryPage::Words* EntryPage::map(const Descriptor& file) {
-  void* const data = ::mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
-  if (data == MAP_FAILED) { // NOLINT(performance-no-int-to-ptr,cppcoreguidelines-pro-type-cstyle-cast): POSIX's own
-    throw Error{"memory that the processes of the command share cannot be mapped: " + reason(errno)};
-  }
-  return static_cast<Words*>(data);
+/// Boost opens the file a second time for the mapping, which needs none afterwards.
+std::shared_ptr<EntryPage::Words> EntryPage::map(const Descriptor& file) try {
+  namespace ipc = boost::interprocess;
+  const ipc::file_mapping mapping{("/proc/self/fd/" + std::to_string(file.number())).c_str(), ipc::read_write};
+  const auto region = std::make_shared<ipc::mapped_region>(mapping, ipc::read_write, 0, sizeof(Words));
+  return {region, static_cast<Words*>(region->get_address())};
+} catch (const boost::interprocess::interprocess_exception& error) {
+  throw Error{std::string{"memory that the processes of the command share cannot be mapped: "} + error.what()};
 }
 
 std::shared_ptr<EntryPage> EntryPage::open(const std::string& path) noexcept try {

@@ -37,7 +37,7 @@ public:
   /// The page under a path (GPUTEST_ENTRY), for a process of the entry; null if it is gone, or of another version.
   [[nodiscard]] static std::shared_ptr<EntryPage> open(const std::string& path) noexcept;
 
-  ~EntryPage();
+  ~EntryPage() = default;
   EntryPage(const EntryPage&) = delete;
   EntryPage& operator=(const EntryPage&) = delete;
 
@@ -89,12 +89,12 @@ public:
 private:
   struct Words;
   EntryPage(const Descriptor& file, std::string path);
-  [[nodiscard]] static Words* map(const Descriptor& file);
+  [[nodiscard]] static std::shared_ptr<Words> map(const Descriptor& file);
   friend class NotCounted;
 
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
-  Words* words_; ///< mapped
+  std::shared_ptr<Words> words_; ///< mapped
   std::optional<KernelClock::time_point> seen_waiting_since_;
 };
 
