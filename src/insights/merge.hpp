@@ -69,10 +69,11 @@ enum class TestTool { ctest, pytest };
 [[nodiscard]] std::string junit_of(const std::vector<RunResult>& results);
 
 struct MergeOptions {
-  std::string suite;         ///< a file
-  std::string junit;         ///< to write; empty: none
-  std::string log;           ///< to write; empty: none
-  bool may_lack_log = false; ///< if no shard has a run log, say so and write none; else that is an error
+  std::string suite;           ///< a file
+  std::string junit;           ///< to write; empty: none
+  std::string log;             ///< to write; empty: none
+  std::string format = "text"; ///< `github`: also annotations and a summary for GitHub
+  bool may_lack_log = false;   ///< if no shard has a run log, say so and write none; else that is an error
   std::vector<std::string> shards;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/runlog/run_log.hpp"
 #include "insights/commands.hpp"
+#include "insights/github_report.hpp"
 #include "insights/merge.hpp"
 #include "insights/run_log_files.hpp"
 #include "insights/text_file.hpp"
@@ -8,6 +9,7 @@
 
 #include <gputest/error.hpp>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -163,6 +165,16 @@ std::string merged_log(const MergeOptions& options, const std::vector<Shard>& sh
   return run.dump() + "\n" + merge.dump() + "\n" + lines;
 }
 
+/// The last lines of an output.
+std::string end_of(const std::string& output) {
+  constexpr std::size_t most = 4096;
+  if (output.size() <= most) {
+    return output;
+  }
+  const auto from = output.find('\n', output.size() - most);
+  return output.substr(from == std::string::npos ? output.size() - most : from + 1);
+}
+
 /// What ctest prints in the end, with the failures that only a merge has.
 std::string summary_of(const Merged& merged, const std::vector<std::string>& unread, double seconds) {
   std::size_t failures = 0;
@@ -230,10 +242,15 @@ tool::ExitCode merge_shards(const MergeOptions& options) {
   fmt::print("{}", summary_of(merged, unread, seconds));
   std::set<std::string> failed;
   auto problems = unread;
+  std::vector<FailedTest> for_github;
   for (const auto* const tests : {&merged.tests, &merged.unknown}) {
     for (const auto& test : *tests) {
       if (test.has_failed()) {
         failed.insert(test.name);
+        const auto* const result = test.result;
+        for_github.push_back({test.name, test.problem.empty() ? test.label : test.problem,
+                              result == nullptr ? "" : end_of(result->output),
+                              result == nullptr ? SourcePlace{} : place_of_failure(result->output)});
       }
       if (!test.problem.empty()) {
         problems.push_back(test.label + ": " + test.name + ": " + test.problem);
@@ -242,6 +259,14 @@ tool::ExitCode merge_shards(const MergeOptions& options) {
   }
   for (const auto& problem : problems) {
     fmt::print(stderr, "gputest: {}\n", tool::printable(problem));
+  }
+  if (options.format == "github") {
+    for (const auto& problem : unread) {
+      for_github.push_back({"gputest merge", problem, "", {}});
+    }
+    write_for_github(
+        fmt::format("{} of {} tests failed", for_github.size(), merged.tests.size() + merged.unknown.size()),
+        for_github, {}, "");
   }
   if (!options.junit.empty()) {
     write_text(options.junit, merged_junit(merged, unread, seconds));
@@ -271,6 +296,9 @@ void add_merge(tool::CommandLine& line) {
       [options](const auto& /*words*/) { return merge_shards(*options); });
   command.add_option("--suite", options->suite, "the list of all tests")->type_name("FILE");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
+  command.add_option("--format", options->format, "github: also what 'gputest report --format github' writes")
+      ->type_name("text|github")
+      ->check(CLI::IsMember({"text", "github"}));
   command.add_option("--log", options->log, "run log to write, for report and plan")->type_name("FILE");
   command.add_option("SHARD", options->shards, "JUnit files, or folders")->type_name("FILE|DIR");
 }

@@ -5,14 +5,18 @@
 #include "insights/ctest_cost_data.hpp"
 #include "insights/ctest_log.hpp"
 #include "insights/entry_results.hpp"
+#include "insights/github_report.hpp"
 #include "insights/report_page.hpp"
 #include "insights/run_log_files.hpp"
 #include "insights/run_summary.hpp"
+#include "insights/run_trace.hpp"
 #include "insights/text_file.hpp"
 
 #include <gputest/error.hpp>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -30,19 +34,25 @@ constexpr const char* report_help =
 end of their output, what made the run longer, a time line of each device and of each worker, all tests with a filter,
 large and skipped tests with reasons, the longest waits and their causes, and earlier runs.
 
+--format github prints an annotation for each failed test, with its file and line, and appends a summary in Markdown to FILE of
+--output, else to the file that GITHUB_STEP_SUMMARY names, else prints it. --format trace writes a trace that Perfetto and Chrome
+show: a lane for each lease on a device, and one for each worker.
+
 With this line in CMakeLists.txt, CMake 4.3 and newer run the command after each ctest, and add the argument INDEX.
   cmake_instrumentation(API_VERSION 1 DATA_VERSION 1 HOOKS postCTest CALLBACK gputest report --test-dir "${CMAKE_BINARY_DIR}")
 
 Examples:
   gputest report --test-dir build
   gputest report --log build/Testing/gputest --output report.html
+  gputest report --test-dir build --format github
 )text";
 
 struct ReportOptions {
   std::string folder = "."; ///< where ctest was started
   std::string log;          ///< as for logs_of()
-  std::string output = "gputest_report.html";
-  std::string index; ///< of CMake's instrumentation, which names it to all that it calls; not used
+  std::string format = "html";
+  std::string output; ///< empty: the default of the format
+  std::string index;  ///< of CMake's instrumentation, which names it to all that it calls; not used
 };
 
 /// What ctest's log has of the failed entries; nothing if it is not there any more.
@@ -59,6 +69,40 @@ CtestLog outputs_of_failed(const RunLog& run, const std::string& log) try {
   return {};
 }
 
+/// With the place at which an assertion failed, else that of the test.
+std::vector<FailedTest> failed_tests(const RunLog& run, const CtestLog& outputs) {
+  std::vector<FailedTest> failed;
+  for (const auto& result : results_of(run)) {
+    if (!has_failed(result)) {
+      continue;
+    }
+    FailedTest one{result.entry, fmt::format("{}", fmt::join(result.why, "\n")), "", {}};
+    if (const auto output = outputs.outputs.find(result.entry); output != outputs.outputs.end()) {
+      one.why = one.why.empty() ? output->second.message : one.why;
+      one.output = output->second.last_lines;
+      one.place = place_of_failure(output->second.message + "\n" + output->second.last_lines);
+    }
+    for (const auto& test : run.tests) {
+      if (one.place.file.empty() && test.entry == result.entry && test.result == "failed") {
+        one.place = {test.file, test.line};
+      }
+    }
+    failed.push_back(std::move(one));
+  }
+  return failed;
+}
+
+std::vector<std::string> notes_on(const RunLog& run) {
+  auto notes = what_held_it_back(run);
+  for (const auto& group : skips_of(run)) {
+    notes.push_back(fmt::format("{} skipped: {}", group.tests.size(), group.reason));
+  }
+  if (auto remark = remark_on_results(run); !remark.empty()) {
+    notes.push_back(std::move(remark));
+  }
+  return notes;
+}
+
 tool::ExitCode report(const ReportOptions& options) {
   auto logs = logs_of(options.folder, options.log);
   auto& run = logs.front().log;
@@ -73,20 +117,30 @@ tool::ExitCode report(const ReportOptions& options) {
   if (const auto stamp = os::stamp_of(ctest_log); stamp && !run.running) { // ctest closes its log at its end
     run.ended = std::max(run.ended, static_cast<double>(stamp->modified) / 1e9);
   }
+  const auto sums = summarise(run);
+  const auto heading = fmt::format("{} tests: {} passed, {} failed, {} skipped{}{} in {}{:.1f} s; {:.1f} s of waiting",
+                                   sums.tests, sums.passed, sums.failed, sums.skipped,
+                                   sums.running == 0 ? "" : fmt::format(", {} running", sums.running),
+                                   sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown),
+                                   sums.open_ended ? "at least " : "", sums.wall, sums.waited);
+  if (options.format == "github") {
+    write_for_github(heading, failed_tests(run, outputs), notes_on(run), options.output);
+    return tool::ExitCode::done;
+  }
+  const bool is_trace = options.format == "trace";
+  const auto output = !options.output.empty() ? options.output
+                      : is_trace              ? "gputest_trace.json"
+                                              : "gputest_report.html";
   std::vector<const RunLog*> history;
   for (const auto& file : logs) {
     history.push_back(&file.log);
   }
   try {
-    write_text(options.output, report_page(run, history, outputs));
+    write_text(output, is_trace ? trace_of(run) : report_page(run, history, outputs));
   } catch (const Error& error) {
     throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }
-  const auto sums = summarise(run);
-  fmt::print("{} tests: {} passed, {} failed, {} skipped{}{} in {}{:.1f} s; {:.1f} s of waiting\n{}\n", sums.tests,
-             sums.passed, sums.failed, sums.skipped, sums.running == 0 ? "" : fmt::format(", {} running", sums.running),
-             sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown), sums.open_ended ? "at least " : "",
-             sums.wall, sums.waited, options.output);
+  fmt::print("{}\n{}\n", heading, output);
   if (const auto remark = remark_on_results(run); !remark.empty()) {
     fmt::print(stderr, "gputest: {}\n", remark);
   }
@@ -100,7 +154,12 @@ void add_report(tool::CommandLine& line) {
   auto& command = line.add(tool::report_command, report_help + tool::exit_codes(),
                            [options](const auto& /*words*/) { return report(*options); });
   add_place_of_logs(command, options->folder, options->log);
-  command.add_option("--output", options->output, "file to write (default: gputest_report.html)")->type_name("FILE");
+  command.add_option("--format", options->format, "what to write (default: html)")
+      ->type_name("html|github|trace")
+      ->check(CLI::IsMember({"html", "github", "trace"}));
+  command
+      .add_option("--output", options->output, "file to write (default: gputest_report.html, or gputest_trace.json)")
+      ->type_name("FILE");
   command.add_option("INDEX", options->index, "added by cmake_instrumentation(); not read")->type_name("FILE");
 }
 

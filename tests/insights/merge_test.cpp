@@ -442,6 +442,10 @@ TEST_F(MergeCommand, one_log_of_all_shards_is_what_report_and_plan_read) {
   const auto report = tool_.run({"report", "--log", folder_ + "/merged.jsonl", "--output", folder_ + "/page.html"});
   EXPECT_THAT(report.out, HasSubstr("3 tests: 1 passed, 2 failed, 0 skipped in 2.9 s"));
   EXPECT_THAT(text("page.html"), testing::AllOf(HasSubstr("node1/GPU-0"), HasSubstr("node2/GPU-0")));
+  const auto github = merge({"--suite", "suite.json", "--format", "github", "shard_1", "shard_2"});
+  EXPECT_THAT(github.out, HasSubstr("\n::error title=test_2::Failed\n"));
+  EXPECT_THAT(github.out, HasSubstr("\n::error title=lost::no shard has a result of it"));
+  EXPECT_THAT(github.out, HasSubstr("\n### 2 of 3 tests failed\n"));
   const auto log = parse_run_log(text("merged.jsonl"));
   EXPECT_EQ(log.host, "node1, node2");
   EXPECT_EQ(log.processes.size(), 2U);

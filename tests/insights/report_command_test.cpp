@@ -70,6 +70,30 @@ TEST_F(ReportCommand, has_the_time_to_the_end_of_ctest_and_not_to_the_last_line_
   EXPECT_THAT(report({"--output", page_}).out, testing::ContainsRegex(" in 10[0-9][.][0-9] s; "));
 }
 
+TEST_F(ReportCommand, writes_annotations_and_a_summary_for_github) {
+  const auto place = folder_ + "/a_test.cpp:12: Failure";
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "add_test(fails [[" << tests::Tool::path() << "]] run --memory 3GiB -- sh -c \"echo '" << place
+      << "'; exit 1\")\nset_tests_properties(fails PROPERTIES ENVIRONMENT "
+         "\"GPUTEST_TEST=fails;GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+  tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_}).finish();
+  tool_.set("GITHUB_WORKSPACE", folder_);
+  const auto printed = report({"--format", "github"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, testing::StartsWith("::error file=a_test.cpp,line=12,title=fails::"));
+  EXPECT_THAT(printed.out, HasSubstr("\n### 3 tests: 2 passed, 1 failed, 0 skipped in "));
+  tool_.set("GITHUB_STEP_SUMMARY", folder_ + "/summary.md");
+  EXPECT_THAT(report({"--format", "github"}).out, testing::Not(HasSubstr("###")));
+  EXPECT_THAT(contents_of(folder_ + "/summary.md"), HasSubstr("| fails | "));
+  EXPECT_THAT(contents_of(folder_ + "/summary.md"), HasSubstr(" | a_test.cpp:12 |\n"));
+}
+
+TEST_F(ReportCommand, writes_a_trace) {
+  EXPECT_EQ(report({"--format", "trace", "--output", page_}).exit_code, 0);
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("name":"first)"));
+  EXPECT_EQ(report({"--format", "pdf"}).exit_code, 64);
+}
+
 TEST_F(ReportCommand, is_what_cmake_can_call_after_ctest) {
   EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json"}).exit_code, 0); // which CMake's instrumentation adds
   EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json", "other"}).exit_code, 64);
@@ -272,7 +296,8 @@ TEST_F(ReportCommand, makes_a_page_that_a_browser_shows_with_five_thousand_tests
   const auto all = shown("");
   EXPECT_THAT(all.out, HasSubstr(R"(data-ready="yes")")) << all.err; // the script came to its end
   EXPECT_THAT(all.out, HasSubstr("<b>5000</b><span>tests</span>"));
-  EXPECT_THAT(all.out, HasSubstr(R"(<b class="bad">&lt;/<wbr>script&gt;&lt;b id='broken'&gt;4321</b>)")) << "failed first";
+  EXPECT_THAT(all.out, HasSubstr(R"(<b class="bad">&lt;/<wbr>script&gt;&lt;b id='broken'&gt;4321</b>)"))
+      << "failed first";
   EXPECT_THAT(all.out, testing::Not(HasSubstr("<b id=")));
   EXPECT_THAT(shown("#passed%20432").out, HasSubstr("14 of 5000")) << "432, …, 4432, and 4320 to 4329 without 4321";
 }
