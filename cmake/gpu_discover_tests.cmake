@@ -2,9 +2,9 @@
 #[===[.rst:
 .. cmake:command:: gpu_discover_tests
 
-  Adds the tests of a GoogleTest executable that uses gputest, one CTest entry for each case. It replaces
-  ``gtest_discover_tests()``, and accepts all of its arguments. The labels and settings of an entry come from its test
-  (``GPUTEST_NEEDS``, ``GPUTEST_SUITE_NEEDS``, fixture).
+  Adds the tests of a GoogleTest or Catch2 executable that uses gputest, one CTest entry for each case. It replaces
+  ``gtest_discover_tests()``, and accepts all of its arguments, and ``catch_discover_tests()``. The labels and settings of an entry come from its test
+  (``GPUTEST_NEEDS``, ``GPUTEST_SUITE_NEEDS``, fixture; tags of Catch2).
 
   .. code-block:: cmake
 
@@ -20,7 +20,9 @@
                        [PROPERTIES <name> <value>...])
 
   The executable lists its tests when ctest starts. Listing uses no GPU, fixture or environment of the tests.
-  Its ``main()`` has to end with ``gputest::run_all_tests()``, as that of ``gputest::main`` does. The list is kept until the
+  Its ``main()`` has to end with ``gputest::run_all_tests()``, as that of ``gputest::main`` does, or with ``gputest::run_catch2_tests()``, as that
+  of ``gputest::catch2`` does. With Catch2, each case is a process (``GRANULARITY case``, ``ISOLATION process``), ``TEST_FILTER`` is a test specification of Catch2's, hidden
+  cases are left out unless it selects them, and cases whose names differ only in upper and lower case are one entry. The list is kept until the
   executable, a shared library that it loads, or one of these arguments changes. An executable that does not exist, crashes, exceeds
   ``DISCOVERY_TIMEOUT``, writes no list, or lists no tests becomes one failing entry, ``<target>_NOT_LISTED``. Its output has the
   executable's output, and the command that repeats it. Its labels are ``LABELS``, ``gpu``, ``gpu_small`` and ``gpu_medium``, but not
@@ -120,9 +122,6 @@ function(gpu_discover_tests)
   endif()
   _gputest_executable("It" "${ARGV0}" target)
   _gputest_links("${target}" "gputest_catch2|gputest::catch2" links_catch2)
-  if(links_catch2)
-    _gputest_fail("it lists tests of GoogleTest, but ${target} has tests of Catch2 (it links gputest::catch2). Write gpu_add_test(NAME ${target} COMMAND ${target}).")
-  endif()
   set(option_keywords ALONE NO_PRETTY_TYPES NO_PRETTY_VALUES)
   set(value_keywords GRANULARITY ISOLATION MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS TEST_PREFIX
     TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT DISCOVERY_MODE)
@@ -143,6 +142,10 @@ function(gpu_discover_tests)
   cmake_language(EVAL CODE "_gputest_check_assignments(${ARG_DISCOVERY_ENVIRONMENT})")
   if("${ARG_ISOLATION}" STREQUAL "worker" AND ("${ARG_GRANULARITY}" MATCHES "class|executable" OR "${ARG_LAUNCHER}" MATCHES "on|ON"))
     _gputest_fail("ISOLATION worker is for entries of one case, whose executable leases its memory itself. Leave ISOLATION out, or GRANULARITY and LAUNCHER.")
+  endif()
+  set(ARG_CATCH2 ${links_catch2})
+  if(links_catch2 AND ("${ARG_GRANULARITY}" MATCHES "class|executable" OR "${ARG_ISOLATION}" STREQUAL "worker" OR DEFINED ARG_XML_OUTPUT_DIR))
+    _gputest_fail("${target} has tests of Catch2 (it links gputest::catch2), which run in a process for each case. Leave GRANULARITY, ISOLATION worker and XML_OUTPUT_DIR out. For one entry write gpu_add_test(NAME ${target} COMMAND ${target}), for reports EXTRA_ARGS --reporter JUnit::out=<file>.")
   endif()
   if(DEFINED ARG_PROPERTY_SKIP_RETURN_CODE AND NOT ARG_PROPERTY_SKIP_RETURN_CODE EQUAL 77)
     _gputest_fail("PROPERTIES sets SKIP_RETURN_CODE to ${ARG_PROPERTY_SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Leave it out.")

@@ -14,6 +14,7 @@
 #include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 #include <gputest/session.hpp>
+#include <gputest/test_list.hpp>
 #include <gputest/test_run.hpp>
 
 #include <catch2/catch_session.hpp>
@@ -27,13 +28,17 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gputest {
@@ -58,6 +63,53 @@ bool uses_no_gpu(const Catch::TestCaseInfo& test) {
   } catch (const InvalidSetting&) { // that test case will fail
     return true;
   }
+}
+
+/// Catch2 compares names without regard to case.
+std::string lower_case(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+/// What selects the test case of this name on Catch2's command line.
+std::string spec_of(const std::string& name) {
+  std::string spec;
+  for (const char c : name) {
+    if (std::string_view{"\\,[]\""}.find(c) != std::string_view::npos || (c == '~' && spec.empty())) {
+      spec += '\\';
+    }
+    spec += c;
+  }
+  return spec;
+}
+
+// The stand-in of the tests does not say where a test case is.
+template <class Info>
+auto note_place(ListedTest& listed, const Info& info, int /*catch2*/) -> decltype(info.lineInfo.line, void()) {
+  listed.file = info.lineInfo.file;
+  listed.line = static_cast<int>(info.lineInfo.line);
+}
+template <class Info>
+void note_place(ListedTest& /*listed*/, const Info& /*info*/, long /*stand_in*/) {}
+
+/// Writes the list for gpu_discover_tests(). Test cases that Catch2 cannot tell apart become one entry.
+void list_tests(const std::vector<Catch::TestCaseHandle>& selected, const std::string& file) {
+  const auto entry = entry_from_environment().request;
+  std::map<std::string, std::string> specs; // of the first test case with such a name
+  std::vector<ListedTest> tests;
+  for (const auto& test : selected) {
+    const auto& info = test.getTestCaseInfo();
+    ListedTest listed;
+    listed.filter = specs.try_emplace(lower_case(info.name), spec_of(info.name)).first->second;
+    listed.test = info.name;
+    note_place(listed, info, 0);
+    if (!uses_no_gpu(info)) { // nor does one with wrong tags, which will fail
+      listed.request = resolve(catch2::needs_of(tags_of(info)), {}, std::nullopt, entry);
+    }
+    tests.push_back(std::move(listed));
+  }
+  write_test_list(file, tests);
 }
 
 /// The session of this executable, and the lease of the running test case.
@@ -267,6 +319,15 @@ public:
         }
       }
     }
+    if (const auto file = test_list_file()) {
+      try {
+        list_tests(selected, *file);
+      } catch (const Error& error) {
+        std::cerr << "gputest: " << error.what() << '\n';
+        std::exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe)
+      }
+      std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe): nothing runs
+    }
     CurrentSession::instance().begin(selected);
     static std::vector<std::unique_ptr<LeasedTestCase>> leased;
     for (auto& test : all) {
@@ -298,6 +359,16 @@ CATCH_REGISTER_LISTENER(Listener)
 } // namespace
 
 int run_catch2_tests(int argc, char** argv) {
+  if (test_list_file()) {
+    if (detail::TestRun::of_process().in_entry()) {
+      detail::TestRun::of_process().say("failed: GPUTEST_LIST_FILE is set, with which tests are only listed. Unset it");
+      return EXIT_FAILURE;
+    }
+    // With --list-tests an executable without this function lists its tests, too; Catch2 would not begin a run.
+    argc = static_cast<int>(
+        std::remove_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--list-tests"; }) -
+        argv);
+  }
   const int result = Catch::Session().run(argc, argv);
   const auto how = CurrentSession::instance().how_it_ended();
   if (how == detail::TestRun::End::all_skipped) {
@@ -315,8 +386,10 @@ int run_catch2_tests(int argc, char** argv) {
     }
     return result == 0 || result == skipped_exit_code ? EXIT_FAILURE : result;
   }
-  // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip.
-  return result == skipped_exit_code ? EXIT_FAILURE : run.exit_code(result);
+  // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip. 4 is Catch2's own code of a
+  // skip, which catch_discover_tests() tells CTest.
+  constexpr int all_skipped = 4;
+  return result == skipped_exit_code || result == all_skipped ? EXIT_FAILURE : run.exit_code(result);
 }
 
 } // namespace gputest

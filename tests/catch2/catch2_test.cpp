@@ -259,5 +259,28 @@ TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger) {
   EXPECT_FALSE(std::filesystem::exists(ledger()));
 }
 
+TEST_F(Catch2, writes_the_list_of_its_test_cases_with_what_their_tags_say_and_runs_none) {
+  const auto file = folder() + "/list";
+  set("GPUTEST_LIST_FILE", file);
+  const Ended ended = run(GPUTEST_CATCH2_SUITE, {"--list-tests"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  std::ifstream in{file};
+  std::stringstream text;
+  text << in.rdbuf();
+  const auto line_of = [&](const std::string& name) {
+    const auto begin = text.str().find("gputest_listed_test([[" + name + "]] ");
+    return begin == std::string::npos ? "" : text.str().substr(begin, text.str().find('\n', begin) - begin);
+  };
+  EXPECT_THAT(line_of("bytes"), HasSubstr(" ENABLED medium 3GiB 1 "));
+  EXPECT_THAT(line_of("untagged"), HasSubstr(" ENABLED small any 1 "));
+  EXPECT_THAT(line_of("host"), HasSubstr(" ENABLED host any 1 "));
+  EXPECT_THAT(line_of("bad size"), HasSubstr(" ENABLED host any 1 "));
+  EXPECT_EQ(line_of("hidden"), "");
+  EXPECT_FALSE(std::filesystem::exists(ledger()));
+  set("GPUTEST_ENTRY", "ctest");
+  EXPECT_EQ(run(GPUTEST_CATCH2_SUITE, {"--list-tests"}).exit_code, 1);
+}
+
 } // namespace
 } // namespace gputest::tests

@@ -140,7 +140,7 @@ endforeach()
 should_refuse(GPUS "an integer from 0 to 16 (default: 1)." 17 -1 1.5 01 " 1")
 should_accept(GPUS 0 1 10 16)
 should_fail("add_library(gputest::catch2 INTERFACE IMPORTED)\nset_property(TARGET exe PROPERTY INTERFACE_LINK_LIBRARIES gputest::catch2)
-gpu_discover_tests(exe)" "gpu_discover_tests(exe): it lists tests of GoogleTest, but exe has tests of Catch2 (it links gputest::catch2). Write gpu_add_test(NAME exe COMMAND exe).")
+gpu_discover_tests(exe ISOLATION worker)" "gpu_discover_tests(exe): exe has tests of Catch2 (it links gputest::catch2), which run in a process for each case. Leave GRANULARITY,")
 # Tests that use no GPU.
 foreach(row IN ITEMS "MEMORY small GPUS 0|MEMORY is small, but GPUS is 0" "MEMORY none GPUS 1|MEMORY is none, but GPUS is 1")
   string(REGEX MATCH "^(.*)[|](.*)$" _ "${row}")
