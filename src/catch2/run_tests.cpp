@@ -28,7 +28,6 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -68,7 +67,7 @@ bool uses_no_gpu(const Catch::TestCaseInfo& test) {
 /// Catch2 compares names without regard to case.
 std::string lower_case(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return name;
 }
 
