@@ -37,6 +37,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/include/gputest/gputest.hpp" DESTINATION "$
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gputest/gtest" "${PROJECT_SOURCE_DIR}/include/gputest/catch2"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gputest")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gtest" "${PROJECT_SOURCE_DIR}/src/catch2" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest")
+include("${CMAKE_CURRENT_LIST_DIR}/install_portable.cmake")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # Creates the shared ledger of a machine; the README has the command.
 install(FILES "${PROJECT_SOURCE_DIR}/src/core/os/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
@@ -59,33 +60,3 @@ Cflags: -I\${includedir}
 install(FILES "${PROJECT_BINARY_DIR}/gputest.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(EXPORT gputest-targets NAMESPACE gputest:: DESTINATION "${package_dir}")
 export(EXPORT gputest-targets NAMESPACE gputest:: FILE "${PROJECT_BINARY_DIR}/gputest-targets.cmake")
-
-# The public functions and their helpers, without the project's own build files.
-install(FILES "${PROJECT_SOURCE_DIR}/cmake/gputest.cmake" "${PROJECT_SOURCE_DIR}/cmake/gpu_add_test.cmake"
-  "${PROJECT_SOURCE_DIR}/cmake/gpu_discover_tests.cmake" "${PROJECT_SOURCE_DIR}/cmake/gpu_install_tests.cmake"
-  DESTINATION "${package_dir}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_dir}"
-  PATTERN "developer_mode.cmake" EXCLUDE
-  PATTERN "install.cmake" EXCLUDE)
-
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/gputest-config-version.cmake"
-  COMPATIBILITY SameMinorVersion)
-
-set(functions_dir "\${CMAKE_CURRENT_LIST_DIR}") # a packager may move the folder
-set(sources_dir "${CMAKE_INSTALL_DATADIR}/gputest")
-configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gputest-config.cmake.in"
-  "${PROJECT_BINARY_DIR}/install/gputest-config.cmake"
-  INSTALL_DESTINATION "${package_dir}"
-  PATH_VARS sources_dir)
-install(FILES
-  "${PROJECT_BINARY_DIR}/install/gputest-config.cmake"
-  "${PROJECT_BINARY_DIR}/gputest-config-version.cmake"
-  DESTINATION "${package_dir}")
-
-set(functions_dir "${PROJECT_SOURCE_DIR}/cmake")
-set(sources_dir "${PROJECT_SOURCE_DIR}/src")
-configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gputest-config.cmake.in"
-  "${PROJECT_BINARY_DIR}/gputest-config.cmake"
-  INSTALL_DESTINATION "${PROJECT_BINARY_DIR}"
-  INSTALL_PREFIX "${PROJECT_BINARY_DIR}"
-  PATH_VARS sources_dir)

@@ -59,10 +59,8 @@ using std::chrono::milliseconds;
 
 /// How often a waiting process looks whether something has changed.
 constexpr milliseconds between_looks_at_folder{20};
-/// For how long the first case of a worker, in which CUDA starts, keeps others from being started. Where no other
-/// executable of the run has cases, nobody else waits for the driver, which starts contexts at this pace.
+/// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
-constexpr milliseconds longest_first_case_alone{100};
 /// For how long it takes a supervisor for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
@@ -106,51 +104,46 @@ private:
   bool is_announced_ = false;
 };
 
-struct Start {
-  std::string why;                              ///< empty: no further worker is to be started
-  milliseconds first_case = longest_first_case; ///< for which that of another worker keeps this one from being started
-};
-
-/// Whether a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
-/// `before`. There is none to start if there is a supervisor for each case. Where other executables of the run have
-/// cases, a start takes time from them, so the workers have to have earned it. All of them were busy while the case
-/// waited.
-Start should_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
+/// Why a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
+/// `before`; empty: none is. There is none to start if there is a supervisor for each case. Where other executables of
+/// the run have cases, a start takes time from them, so the workers have to have earned it. All of them were busy while
+/// the case waited.
+std::string why_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
   const auto supervisors = count_marked(run.folder, "supervisors");
   const auto cases = count_marked(run.folder, "cases");
   if (supervisors == 0) {
     const auto ended = workers_of(run.folder);
-    return {!ended.empty()                       ? "after one that ended " + ended.back().second
-            : is_there(run.folder, "executable") ? "after one that is about to end"
-                                                 : "for the first case"};
+    return !ended.empty()                       ? "after one that ended " + ended.back().second
+           : is_there(run.folder, "executable") ? "after one that is about to end"
+                                                : "for the first case";
   }
   if (waited > longest_trust) {
-    return {"because a case had waited for 5 s"};
+    return "because a case had waited for 5 s";
   }
   if (supervisors >= cases) {
     return {};
   }
-  if (count_cases(run.run) == cases) {
-    return {"because no other executable had cases", longest_first_case_alone};
-  }
   const auto balance = std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned"));
-  return {balance.count() > 0 ? "because the others had worked for long enough" : ""};
+  return balance.count() > 0             ? "because the others had worked for long enough"
+         : count_cases(run.run) == cases ? "because no other executable had cases"
+                                         : "";
 }
 
-/// Whether a worker runs its first case; but not for longer than that.
-bool is_starting(const Descriptor& start, milliseconds longest) {
+/// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
+bool is_starting(const Descriptor& start) {
   struct stat mark {};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return ::fstat(start.number(), &mark) == 0 && mark.st_size > 0 &&
-         now - std::chrono::seconds{mark.st_mtim.tv_sec} - std::chrono::nanoseconds{mark.st_mtim.tv_nsec} < longest;
+         now - std::chrono::seconds{mark.st_mtim.tv_sec} - std::chrono::nanoseconds{mark.st_mtim.tv_nsec} <
+             longest_first_case;
 }
 
 /// Takes the one start at a time of this identity, and starts a supervisor, unless somebody else does. Returns why
 /// there can be none; empty: no reason.
-std::string start_one(RunFolder& run, const TestCase& test, const Start& start) {
+std::string start_one(RunFolder& run, const TestCase& test, const std::string& why) {
   auto lock = open_lock_file(run.folder, "start");
-  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && !is_starting(lock, start.first_case);
-  if (may_start ? !start_supervisor(run, test, std::move(lock), start.why) : !lock) {
+  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && !is_starting(lock);
+  if (may_start ? !start_supervisor(run, test, std::move(lock), why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
   return {};
@@ -183,8 +176,8 @@ Found find_supervisor(RunFolder& run, const TestCase& test) {
       begun = Clock::now();
     }
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
-    if (const auto start = should_start_one(run, *earned, waited); !start.why.empty()) {
-      found.why_none = start_one(run, test, start);
+    if (const auto why = why_start_one(run, *earned, waited); !why.empty()) {
+      found.why_none = start_one(run, test, why);
       if (!found.why_none.empty()) {
         return found;
       }

@@ -74,8 +74,7 @@ private:
     auto idle_since = Clock::now();
     for (;;) {
       if (server_.is_outdated(run_)) {
-        end_worker(server_.owner() == Mps::none ? "because the others share a server of MPS"
-                                                : "after an error that it may share (MPS)");
+        end_worker("after an error that it may share (MPS)");
         return;
       }
       forget_what_happened(); // before the look

@@ -100,7 +100,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const
   }
   variables.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) +
                       ":" + run_.run_name.substr(0, run_.run_name.find('-')) +
-                      (server_.owner() == Mps::none ? ":own:" + why : ":shared:" + why + ", with MPS"));
+                      (server_.owner() == Mps::none ? ":own:" : ":shared:") + why);
   if (!server_.folder().empty()) {
     variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
   }

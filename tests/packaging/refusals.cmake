@@ -19,11 +19,14 @@ endfunction()
 # CMake's version, the system, and what _gputest_unmet() then says.
 foreach(row IN ITEMS "3.25.1|Linux|^$"
         "3.24.4|Linux|^this is CMake 3.24.4, and gputest needs 3.25 or newer. Type: pip install cmake"
-        "3.25.1|Darwin|run on Darwin, and gputest needs Linux")
+        "3.25.1|Darwin|^$"
+        "3.25.1|Darwin|run on Darwin, and GPUTEST_MODE=full needs Linux|full"
+        "3.25.1|Linux|^GPUTEST_MODE is fast. It is full, portable, or not set|fast")
   string(REPLACE "|" ";" row "${row}")
   list(GET row 0 CMAKE_VERSION)
   list(GET row 1 CMAKE_SYSTEM_NAME)
   list(GET row 2 expression)
+  list(SUBLIST row 3 1 GPUTEST_MODE)
   _gputest_unmet(unmet 0.1.0)
   expect("${expression}" "${unmet}")
 endforeach()
