@@ -80,6 +80,7 @@ public:
       : run_{run}, name_{job_name(Clock::now())}, socket_{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)} {
     const auto first = "new-" + name_; // a supervisor takes a name without a listener for one that was left behind
     const auto address = address_in(run_.folder, first);
+    const WithoutUmask modes; // who connects to a socket has to be able to write to it
     is_announced_ =
         ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
         ::listen(socket_.number(), 1) == 0 &&

@@ -69,6 +69,20 @@ TEST_F(WorkerCase, leaves_a_case_the_signals_that_ctest_gives_it) {
   EXPECT_EQ(run().at("Plain.has_the_usual_signals").word, "Passed");
 }
 
+TEST_F(WorkerCase, runs_in_a_worker_whatever_the_umask) { // which holds nothing back from root
+  add("Plain.a");
+  add("Plain.b");
+  ASSERT_EQ(run().at("Plain.a").word, "Passed"); // makes the folders of ctest's own
+  const mode_t usual = ::umask(0277);
+  auto ctest = start_ctest({});
+  ::umask(usual);
+  const auto results = results_of(ctest.finish().out);
+  for (const std::string name : {"Plain.a", "Plain.b"}) {
+    EXPECT_EQ(results.at(name).word, "Passed") << results.at(name).output;
+    EXPECT_THAT(results.at(name).output, Not(HasSubstr("in a process of its own")));
+  }
+}
+
 /// Such as an entry whose command is a pipe of a shell.
 TEST_F(WorkerCase, is_told_that_nobody_reads_its_output_any_more) {
   const auto entry = "GPUTEST_ENTRY=ctest GPUTEST_TEST=prints GPUTEST_TIMEOUT=100 '" ENTRY_PROGRAM "' '" CASES
