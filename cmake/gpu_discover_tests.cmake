@@ -20,6 +20,9 @@
                        [PROPERTIES <name> <value>...])
 
   The executable lists its tests when ctest starts. Listing uses no GPU, fixture or environment of the tests.
+  If neither the executable nor a library that it is linked with names CUDA or OpenCL, and none of ``MEMORY``, ``GPUS``, ``HEAP``, ``KEEPS``, ``REQUIRES``,
+  ``LARGE``, ``WAIT_LIMIT`` and ``LAUNCHER`` is given, tests that declare nothing are those of ``MEMORY none``: they run everywhere, and wait for nothing.
+  On simulated devices they are not, since these need no library.
   Its ``main()`` has to end with ``gputest::run_all_tests()``, as that of ``gputest::main`` does, or with ``gputest::run_catch2_tests()``, as that
   of ``gputest::catch2`` does. With Catch2, each case is a process (``GRANULARITY case``, ``ISOLATION process``), ``TEST_FILTER`` is a test specification of Catch2's, hidden
   cases are left out unless it selects them, and cases whose names differ only in upper and lower case are one entry. The list is kept until the
@@ -135,6 +138,12 @@ function(gpu_discover_tests)
   if(DEFINED ARG_PROPERTY_TIMEOUT AND NOT DEFINED ARG_TIMEOUT)
     set(ARG_TIMEOUT "${ARG_PROPERTY_TIMEOUT}")
   endif()
+  set(nothing_declared TRUE)
+  foreach(keyword IN ITEMS MEMORY GPUS HEAP KEEPS REQUIRES LARGE WAIT_LIMIT LAUNCHER)
+    if(DEFINED ARG_${keyword})
+      set(nothing_declared FALSE)
+    endif()
+  endforeach()
   _gputest_check_values()
   _gputest_check_value(GRANULARITY "^(case|class|executable)$" "case, class or executable (default: case)")
   _gputest_check_value(ISOLATION "^(worker|process)$" "worker or process (default: process)")

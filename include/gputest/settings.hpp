@@ -91,7 +91,8 @@ struct Entry {
   /// The longest wait. CTest ends a test after 1500 s by default. The default here is shorter, so that the error that
   /// names the holder comes first.
   std::chrono::seconds wait_limit = std::chrono::minutes{20};
-  bool no_gpu = false; ///< tests that say nothing use no GPU: MEMORY none
+  bool no_gpu = false;      ///< tests that say nothing use no GPU: MEMORY none
+  bool no_gpu_seen = false; ///< nobody has said so: the executable names no library of GPUs
 };
 
 /// Reads the settings from the environment variables that `gputest --help` lists, and from those of CUDA, CTest, Slurm

@@ -34,7 +34,7 @@ public:
   /// Empty if it has subscribed, else the reason.
   std::string open(const std::string& cuda_folder) {
     std::string why;
-    auto driver = os::SharedLibrary::open("libcuda.so.1", why);
+    auto driver = os::SharedLibrary::open(devices::cuda::driver_file().c_str(), why);
     if (!driver || !driver_.bind(*driver)) {
       return driver ? "the CUDA driver lacks functions; it is too old" : why;
     }

@@ -11,6 +11,7 @@
 #include "core/settings/settings.hpp"
 #include "tool/ctest_facts.hpp"
 #include "tool/free_memory.hpp"
+#include "tool/gpu_use.hpp"
 #include "tool/json_text.hpp"
 #include "tool/needs.hpp"
 
@@ -199,6 +200,7 @@ void add_devices(CommandLine& line) {
     bool json = false;
     bool for_ctest = false;
     std::vector<std::string> needs;
+    std::string executable;
   };
   const auto options = std::make_shared<Options>();
   auto& command = line.add(
@@ -209,6 +211,10 @@ void add_devices(CommandLine& line) {
           fmt::print("{}", facts_for_ctest(options->needs));
           return ExitCode::done;
         }
+        if (!options->executable.empty()) {
+          fmt::print("{}", names_no_gpu(options->executable) ? "no" : "yes");
+          return ExitCode::done;
+        }
         const auto report = look_at_devices(settings_from_environment(), devices::AskDriver::yes);
         fmt::print("{}", options->json ? json_text(to_json(report)) : to_text(report));
         return report.gpu_required && !has_usable_device(report) ? ExitCode::no_gpu : ExitCode::done;
@@ -217,6 +223,12 @@ void add_devices(CommandLine& line) {
   command
       .add_flag("--for-ctest", options->for_ctest,
                 "print what a ctest that starts has to know; used by gputest's CMake code")
+      ->excludes(json);
+  command
+      .add_option("--may-use", options->executable,
+                  "print whether a test executable may use one, by the names of libraries in its files; used by gputest's "
+                  "CMake code")
+      ->type_name("FILE")
       ->excludes(json);
   command.add_option("--needs", options->needs, "with --for-ctest: files that 'gputest needs --export' has written")
       ->type_name("FILE");

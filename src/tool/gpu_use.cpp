@@ -80,6 +80,27 @@ std::vector<std::string> files_in(const std::string& list) {
 
 } // namespace
 
+namespace {
+
+/// Whether a library that the dynamic linker would load for a program uses a GPU, or is not known.
+bool libraries_may_use_gpu(const std::string& linker, const std::string& path) {
+  const auto list = os::output_of({linker, "--list", path});
+  if (!list || is_open(*list)) {
+    return true;
+  }
+  const auto libraries = files_in(*list);
+  return std::any_of(libraries.begin(), libraries.end(), uses_gpu);
+}
+
+} // namespace
+
+bool names_no_gpu(const std::string& path) {
+  const auto linker = dynamic_linker();
+  auto texts = gpu_libraries;
+  texts.insert(linker);
+  return !linker.empty() && os::texts_in(path, texts) == std::set{linker} && !libraries_may_use_gpu(linker, path);
+}
+
 GpuUse find_gpu_use(const std::string& path) {
   if (runs_others(path) || !is_elf(path)) {
     return GpuUse::yes;
@@ -96,12 +117,7 @@ GpuUse find_gpu_use(const std::string& path) {
   if (linker.empty() || found != std::set{linker}) {
     return GpuUse::yes;
   }
-  const auto list = os::output_of({linker, "--list", path});
-  if (!list || is_open(*list)) {
-    return GpuUse::yes;
-  }
-  const auto libraries = files_in(*list);
-  return std::any_of(libraries.begin(), libraries.end(), uses_gpu) ? GpuUse::yes : GpuUse::no;
+  return libraries_may_use_gpu(linker, path) ? GpuUse::yes : GpuUse::no;
 }
 
 bool only_lists_tests(const std::vector<std::string>& arguments) {

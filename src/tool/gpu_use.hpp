@@ -22,6 +22,11 @@ enum class GpuUse {
 /// starts, is not seen. Blocks for as long as reading takes. Does not throw.
 [[nodiscard]] GpuUse find_gpu_use(const std::string& path);
 
+/// Whether a test executable that is linked with gputest uses no GPU, as far as its files tell: neither it nor a library
+/// that it is linked with has the name of CUDA or OpenCL. It may open others at run time, which every test could, since
+/// gputest does. As find_gpu_use() otherwise.
+[[nodiscard]] bool names_no_gpu(const std::string& path);
+
 /// Whether a program with these arguments only lists its tests: options of GoogleTest, Catch2, doctest and Boost.Test.
 /// Pure.
 [[nodiscard]] bool only_lists_tests(const std::vector<std::string>& arguments);

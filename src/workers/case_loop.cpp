@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/worker.hpp>
 
+#include "core/devices/cuda/cuda_driver_library.hpp"
 #include "core/devices/device_list.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
@@ -22,7 +23,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <filesystem>
@@ -109,7 +109,9 @@ devices::DeviceState device_state() {
 bool has_tried_cuda() {
   const auto libraries = os::loaded_libraries();
   return std::any_of(libraries.begin(), libraries.end(), [](const std::string& path) {
-    return fs::path{path}.filename().string().compare(0, std::strlen("libcuda.so"), "libcuda.so") == 0;
+    const auto driver = devices::cuda::driver_file();
+    const auto name = driver.substr(0, driver.rfind('.'));
+    return fs::path{path}.filename().string().compare(0, name.size(), name) == 0;
   });
 }
 

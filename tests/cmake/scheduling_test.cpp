@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <string>
@@ -17,6 +18,7 @@
 namespace gputest::tests {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -260,6 +262,31 @@ TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_pro
   EXPECT_EQ(learned(), all) << "it is kept";
   set("GPUTEST_DEVICES", "none");
   EXPECT_THAT(learned(), IsEmpty());
+}
+
+TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_executable_names_no_library_of_gpus) {
+  set("GPUTEST_DEVICES", "none");
+  for (const std::string file : {"listed", "liblisted_library.so"}) {
+    std::filesystem::copy_file(std::string{DISCOVERY_EXECUTABLES} + "/" + file, path(file));
+  }
+  const auto configure_and_run = [&] {
+    configure_project({{"gputest::cli", DISCOVERY_TOOL},
+                       {"gputest::entry", DISCOVERY_ENTRY_PROGRAM},
+                       {"tests", path("listed")}},
+                      "gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n"
+                      "gpu_discover_tests(tests TEST_FILTER Plain.first TEST_PREFIX said. MEMORY small)\n",
+                      {});
+    return ctest({}).out;
+  };
+  EXPECT_THAT(configure_and_run(),
+              AllOf(testing::ContainsRegex(" Plain.first [.]+ +Passed"), testing::ContainsRegex(" Small.test [.]+[*]+Skipped"),
+                    testing::ContainsRegex(" said.Plain.first [.]+[*]+Skipped")));
+  EXPECT_THAT(entries()["Plain.first"]["ENVIRONMENT_MODIFICATION"].dump(), HasSubstr("GPUTEST_MEMORY=set:unseen"));
+  set("GPUTEST_DEVICES", "simulated:1x16GiB");
+  EXPECT_THAT(entries()["Plain.first"]["LABELS"].dump(), HasSubstr("gpu_small")) << "they need no library";
+  set("GPUTEST_DEVICES", "none");
+  std::ofstream{path("listed"), std::ios::app} << "libcuda";
+  EXPECT_THAT(configure_and_run(), testing::ContainsRegex(" Plain.first [.]+[*]+Skipped"));
 }
 
 TEST_F(Scheduling, leaves_properties_of_the_users_as_they_are) {

@@ -167,6 +167,11 @@ TEST_F(MeterSuite, fails_a_test_that_uses_a_gpu_though_no_test_of_its_process_sa
   const Ended warned = run_some("Host.*");
   EXPECT_EQ(warned.exit_code, 0) << warned.out;
   EXPECT_EQ(count(warned.err, "says that it uses no GPU"), 1U) << warned.err;
+  set("GPUTEST_OVERUSE", "fail");
+  set("GPUTEST_MEMORY", "unseen");
+  const Ended seen = run_some("Host.*");
+  EXPECT_EQ(seen.exit_code, 0) << seen.out;
+  EXPECT_EQ(count(seen.err, "Host.takes_some is in an executable that names no library of GPUs, and has made"), 1U);
 }
 
 TEST_F(MeterSuite, holds_the_tests_of_a_suite_lease_against_it_together_and_names_the_one) {

@@ -59,6 +59,14 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
   }
 }
 
+TEST(GpuUse, of_a_test_executable_is_shown_by_the_names_of_libraries_of_which_gputest_brings_none) {
+  EXPECT_TRUE(names_no_gpu(program("with_session")));
+  EXPECT_TRUE(names_no_gpu(program("loads_something")));
+  for (const char* const name : {"with_kernels", "loads_cuda", "linked_with_kernels", "linked_with_OpenCL", "missing"}) {
+    EXPECT_FALSE(names_no_gpu(program(name))) << name;
+  }
+}
+
 TEST(GpuUse, is_found_with_few_reads_also_in_large_libraries) {
   const auto before = reads();
   if (!before) {

@@ -116,9 +116,9 @@ Measured DeviceSession::look_for_use(const std::string& who) noexcept try {
     return measured;
   }
   has_used_unasked_ = true;
-  const auto text = used_unasked(answers_.full_name(who));
+  const auto text = used_unasked(answers_.full_name(who), entry_.no_gpu_seen);
   runlog::write("overuse", runlog::JsonObject{}.text("text", text), who);
-  conclude(settings_.overuse, text, measured);
+  conclude(entry_.no_gpu_seen ? Consequence::warn : settings_.overuse, text, measured);
   return measured;
 } catch (const std::exception&) { // no memory for a remark
   return {};

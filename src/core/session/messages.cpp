@@ -253,9 +253,11 @@ std::string no_room_in_process(const std::string& who, const std::string& what, 
          remedy_at(unleased);
 }
 
-std::string used_unasked(const std::string& who) {
-  return who + " says that it uses no GPU (" + advised(Advice::says_no_gpu) +
-         "), and has made a context on one, which takes memory without a lease: tests of other processes may run out "
+std::string used_unasked(const std::string& who, bool seen) {
+  return who +
+         (seen ? " is in an executable that names no library of GPUs"
+               : " says that it uses no GPU (" + advised(Advice::says_no_gpu) + ")") +
+         ", and has made a context on one, which takes memory without a lease: tests of other processes may run out "
          "of memory. Say in place of that what it needs: " +
          advised(Advice::needs);
 }

@@ -87,7 +87,7 @@ void tell_peak(Bytes peak);
                                              const std::string& unleased);
 
 /// `where` took memory while its process had no lease.
-[[nodiscard]] std::string used_unasked(const std::string& who);
+[[nodiscard]] std::string used_unasked(const std::string& who, bool seen);
 [[nodiscard]] std::string took_without_lease(const std::string& where, Bytes taken);
 
 /// The process has `grown` by so much since the test began, by the device's own figure.

@@ -33,7 +33,7 @@ TEST(Advice, names_no_macro_and_no_fixture_where_tests_have_tags) {
   Request request;
   for (const auto& [text, advice] : std::vector<std::pair<std::string, std::string>>{
            {too_few_gpus("sorts", 2, {}, ""), "the tag [gpus:<n>], GPUS in gpu_add_test()"},
-           {used_unasked("sorts"), "[gpu_small] or [gpu:3GiB]"},
+           {used_unasked("sorts", false), "[gpu_small] or [gpu:3GiB]"},
            {took_without_lease("sorts", 1_GiB), "the tag [gpu:<size>]"},
            {keeps_more("sorts", 1_GiB), "(KEEPS in gpu_add_test())"},
            {not_announced("sorts", "3 GiB", {}), "the tag [gpu:<size>]"},

@@ -6,11 +6,11 @@
 
 namespace gputest::devices::cuda {
 
-namespace {
-
-constexpr const char* file_name = "libcuda.so.1";
-
-} // namespace
+std::string driver_file() {
+  std::string name{"lib-cuda.so.1"};
+  name.erase(3, 1);
+  return name;
+}
 
 bool Functions::bind(const os::SharedLibrary& library) {
   library.bind(allocate_from_pool, "cuMemAllocFromPoolAsync");
@@ -44,7 +44,7 @@ bool Functions::bind(const os::SharedLibrary& library) {
 }
 
 std::optional<Library> Library::if_loaded() {
-  auto file = os::SharedLibrary::if_loaded(file_name);
+  auto file = os::SharedLibrary::if_loaded(driver_file().c_str());
   Functions functions;
   if (!file || !functions.bind(*file)) {
     return std::nullopt;
@@ -53,13 +53,13 @@ std::optional<Library> Library::if_loaded() {
 }
 
 std::optional<Library> Library::initialised(std::string& why) {
-  auto file = os::SharedLibrary::open(file_name, why);
+  auto file = os::SharedLibrary::open(driver_file().c_str(), why);
   if (!file) {
     return std::nullopt;
   }
   Functions functions;
   if (!functions.bind(*file)) {
-    why = std::string{file_name} + " lacks functions of the CUDA driver; it is too old, or a stub";
+    why = driver_file() + " lacks functions of the CUDA driver; it is too old, or a stub";
     return std::nullopt;
   }
   Library library{std::move(*file), functions};
