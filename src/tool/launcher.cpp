@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/launcher.hpp"
 
+#include "core/ledger/storage/slot_fifos.hpp"
 #include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
-#include "core/os/slot_fifos.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/device_session.hpp"

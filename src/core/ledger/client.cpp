@@ -2,8 +2,8 @@
 #include "core/ledger/client.hpp"
 
 #include "core/ledger/records.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 #include "core/os/process.hpp"
-#include "core/os/slot_store.hpp"
 #include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>

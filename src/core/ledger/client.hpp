@@ -3,8 +3,8 @@
 
 #include "core/ledger/record.hpp"
 #include "core/ledger/records.hpp"
-#include "core/os/slot_fifos.hpp"
-#include "core/os/slot_store.hpp"
+#include "core/ledger/storage/slot_fifos.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 
 #include <chrono>
 #include <mutex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/slot_store.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 #include "core/policy/admission.hpp"
 
 #include <array>

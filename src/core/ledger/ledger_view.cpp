@@ -3,8 +3,8 @@
 
 #include "core/devices/device_list.hpp"
 #include "core/ledger/device_probe.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
 #include "core/ledger/stored_record.hpp"
-#include "core/os/ledger_folder.hpp"
 
 #include <algorithm>
 #include <iterator>

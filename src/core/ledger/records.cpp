@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/records.hpp"
 
-#include "core/os/slot_fifos.hpp"
+#include "core/ledger/storage/slot_fifos.hpp"
 #include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>

@@ -3,8 +3,8 @@
 
 #include "core/ledger/device_table.hpp"
 #include "core/ledger/record.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 #include "core/ledger/stored_record.hpp"
-#include "core/os/slot_store.hpp"
 #include "core/policy/admission.hpp"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/ledger/record.hpp"
-#include "core/os/slot_store.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 
 #include <algorithm>
 #include <array>

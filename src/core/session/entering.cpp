@@ -3,8 +3,8 @@
 #include "core/session/device_session.hpp"
 
 #include "core/ledger/device_probe.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
 #include "core/os/environment.hpp"
-#include "core/os/ledger_folder.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
 #include "core/runlog/event_details.hpp"

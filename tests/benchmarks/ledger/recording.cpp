@@ -5,7 +5,7 @@
 
 #include "clock.hpp"
 #include "core/devices/cuda/nvml_api.hpp"
-#include "core/os/file_lock.hpp"
+#include "core/ledger/storage/file_lock.hpp"
 
 #include <algorithm>
 #include <ctime>

@@ -2,7 +2,7 @@
 // The file of a slot store. An input is its length in pages (the first byte), less the second byte, and how it begins;
 // the rest is zeros.
 
-#include "core/os/slot_store.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
 #include "support/private_folder.hpp"
 

@@ -5,9 +5,9 @@
  * every seeded bug. Start reading at the process at the end of this file.
  *
  * What stands for what
- *   mutex              core/os/file_lock: FileLock, a kernel lock; a killed holder loses it (slot_fifos.pml: die)
- *   owner, notified    core/os/slot_fifos: the writer of a slot's liveness FIFO, and the bytes in its wake-up FIFO
- *   armed, cold        core/os/slot_store: LivenessWatches, LivenessWatch and poll(2) (slot_fifos.pml: watch, hung_up)
+ *   mutex              core/ledger/storage/file_lock: FileLock, a kernel lock; a killed holder loses it (slot_fifos.pml: die)
+ *   owner, notified    core/ledger/storage/slot_fifos: the writer of a slot's liveness FIFO, and the bytes in its wake-up FIFO
+ *   armed, cold        core/ledger/storage/slot_store: LivenessWatches, LivenessWatch and poll(2) (slot_fifos.pml: watch, hung_up)
  *   record[]           core/ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
  *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
  *   own_*[]            core/ledger/client: Client::own_, what a process's record says or is about to say

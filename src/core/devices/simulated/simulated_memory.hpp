@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/devices/device_list.hpp"
-#include "core/os/slot_store.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 #include "core/policy/simulated_devices.hpp"
 
 #include <array>

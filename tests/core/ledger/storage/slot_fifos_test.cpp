@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/slot_fifos.hpp"
+#include "core/ledger/storage/slot_fifos.hpp"
 
 #include "support/close_files.hpp"
 #include "support/in_child.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/ledger_folder.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
 
+#include "core/ledger/storage/file_lock.hpp"
 #include "core/os/file.hpp"
-#include "core/os/file_lock.hpp"
 #include "core/os/host.hpp"
 
 #include <gputest/error.hpp>

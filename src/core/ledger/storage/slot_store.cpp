@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/slot_store.hpp"
+#include "core/ledger/storage/slot_store.hpp"
 
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/file_at.hpp"
+#include "core/ledger/storage/file_at.hpp"
 
 #include "core/os/host.hpp"
 #include "support/in_child.hpp"

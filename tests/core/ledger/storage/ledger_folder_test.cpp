@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/ledger_folder.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
 
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/store_part.hpp"
+#include "core/ledger/storage/store_part.hpp"
 
 #include "core/os/file.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/file_lock.hpp"
+#include "core/ledger/storage/file_lock.hpp"
 
 #include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"

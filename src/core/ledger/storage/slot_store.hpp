@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/file_lock.hpp"
-#include "core/os/ledger_folder.hpp"
-#include "core/os/slot_fifos.hpp"
-#include "core/os/store_part.hpp"
+#include "core/ledger/storage/file_lock.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
+#include "core/ledger/storage/slot_fifos.hpp"
+#include "core/ledger/storage/store_part.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/file_lock.hpp"
+#include "core/ledger/storage/file_lock.hpp"
 
+#include "core/ledger/storage/file_at.hpp"
 #include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
-#include "core/os/file_at.hpp"
 #include "core/os/process.hpp"
 
 #include <gputest/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/file_at.hpp"
+#include "core/ledger/storage/file_at.hpp"
 
 #include <gputest/error.hpp>
 

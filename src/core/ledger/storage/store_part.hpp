@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/file_at.hpp"
-#include "core/os/ledger_folder.hpp"
+#include "core/ledger/storage/file_at.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
 
 #include <gputest/error.hpp>
 
