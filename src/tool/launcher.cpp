@@ -40,12 +40,12 @@ ExitCode report_not_executed(const std::string& command, int error) {
   return static_cast<ExitCode>(supervise::say_why_not_executed(command, error)); // 126 or 127
 }
 
-ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
+ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
   if (skip) {
     runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason));
   }
-  const auto page = watcher.page.empty() ? nullptr : os::EntryPage::open(watcher.page);
+  const auto page = os::EntryPage::open(watcher.page);
   if (skip && page && page->output_is_judged()) { // a script may go on, and not end with 77
     page->skip(outcome.reason);
   } else {
@@ -56,7 +56,7 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
 }
 
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
-[[noreturn]] void fail_without_exit_code(const settings::JudgedBy& watcher, const std::string& entry) {
+[[noreturn]] void fail_without_exit_code(const settings::ReportTarget& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
   supervise::end_by_signal(SIGKILL);
 }
@@ -64,7 +64,8 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(session::DeviceSession& session, const Launch& launch, const settings::JudgedBy& watcher) {
+[[noreturn]] void supervise(session::DeviceSession& session, const Launch& launch,
+                            const settings::ReportTarget& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   std::optional<CommandUsage> usage;
   if (session.settings().meter != MeterSetting::off) {
@@ -152,7 +153,7 @@ std::string name_of(const Entry& entry, const std::string& command) {
 }
 
 /// Returns only if the command does not start.
-ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
+ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher) {
   settings::refuse_unknown_variables();
   const Settings settings = settings::parse_settings(launch.read);
   const Entry entry = settings::parse_entry(launch.read);
@@ -197,8 +198,8 @@ ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
 
 /// Tells the launcher above, if there is one, that this one's command was skipped, or else why it did not run: a script
 /// may drop the exit code.
-void report_to(const settings::JudgedBy& watcher, bool skipped, const std::string& why) {
-  const auto page = watcher.page.empty() ? nullptr : os::EntryPage::open(watcher.page);
+void report_to(const settings::ReportTarget& watcher, bool skipped, const std::string& why) {
+  const auto page = os::EntryPage::open(watcher.page);
   if (page && skipped) {
     page->begin();
     page->end(os::EntryPage::End::skipped);
@@ -208,7 +209,7 @@ void report_to(const settings::JudgedBy& watcher, bool skipped, const std::strin
 }
 
 /// What launch_command() does, but for what it tells the launcher above of an error.
-ExitCode run(const Launch& launch, const settings::JudgedBy& watcher) {
+ExitCode run(const Launch& launch, const settings::ReportTarget& watcher) {
   const bool is_host = says_no_gpu(launch);
   if (is_host) { // also for the tests of a command that uses gputest itself
     os::set_variable("GPUTEST_MEMORY", "none");
@@ -234,8 +235,8 @@ ExitCode run(const Launch& launch, const settings::JudgedBy& watcher) {
 } // namespace
 
 ExitCode launch_command(const Launch& launch) {
-  const auto watcher = settings::parse_judged_by(os::read_variable);
-  os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or("")));
+  const auto watcher = settings::parse_report_target(os::read_variable);
+  os::set_output_of_process(os::output_of(watcher, os::EntryPage::open(watcher.page).get()));
   try {
     return run(launch, watcher);
   } catch (const std::exception& error) {

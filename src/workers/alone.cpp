@@ -132,19 +132,20 @@ std::string command_after(const TestCase& test, std::vector<std::string> before)
 } // namespace
 
 int watch(std::vector<std::string> command) {
-  const auto asks = variable("GPUTEST_ENTRY");
+  const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
   const auto program = command.front();
-  if (asks.empty() || asks.front() == '/' || (is_traced() && !os::find_ctest())) {
+  if (!target.ctest || (is_traced() && !os::find_ctest())) {
     return say_why_not_executed(program, os::become(std::move(command)));
   }
   const auto name = variable("GPUTEST_TEST");
   const auto end = run_entry(std::move(command), {name.empty() ? program : name, policy::EntryCommand::tests,
-                                                  asks == "will_fail", asks == "by_output"});
+                                                  target.will_fail, target.by_output});
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 
 int run_alone(const TestCase& test, const std::string& why) {
-  if (!why.empty() && os::output_of_entry(variable("GPUTEST_ENTRY")) != os::Output::judged) {
+  const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
+  if (!why.empty() && os::output_of(target, os::EntryPage::open(target.page).get()) != os::Output::judged) {
     say(test.name + " runs in a process of its own: " + why);
   }
   return watch(test.command);

@@ -4,6 +4,7 @@
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/policy/mpi_rank.hpp"
+#include "core/policy/report_target.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
@@ -43,11 +44,11 @@ std::string status_of_process(const char* name) {
 
 /// A reason that the environment gives, of this run or of the entry.
 std::string why_alone_by_environment() {
-  if (variable("GPUTEST_ENTRY") != "ctest") {
-    return variable("GPUTEST_ENTRY") == "will_fail" ? "it is expected to fail (WILL_FAIL)"
-           : variable("GPUTEST_ENTRY") == "by_output"
-               ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
-               : "CTest has not started it";
+  if (const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
+      !target.ctest || !target.believes_exit_code()) {
+    return target.will_fail   ? "it is expected to fail (WILL_FAIL)"
+           : target.by_output ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
+                              : "CTest has not started it";
   }
   if (const auto memory = variable("GPUTEST_MEMORY"); memory.rfind("large", 0) == 0) {
     return "it is large";

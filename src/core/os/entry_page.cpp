@@ -225,15 +225,10 @@ bool EntryPage::is_measured() const noexcept { return words_->measured != 0; }
 void EntryPage::set_output_is_judged() const noexcept { words_->output_is_judged = 1; }
 bool EntryPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }
 
-Output output_of_entry(const std::string& entry) noexcept {
-  const bool is_path = !entry.empty() && entry.front() == '/';
-  return output_of_entry(entry, is_path ? EntryPage::open(entry).get() : nullptr);
-}
-
-Output output_of_entry(const std::string& entry, const EntryPage* page) noexcept {
-  return entry.empty()                                                           ? Output::free
-         : entry == "by_output" || (page != nullptr && page->output_is_judged()) ? Output::judged
-                                                                                 : Output::of_entry;
+Output output_of(const policy::ReportTarget& target, const EntryPage* page) noexcept {
+  return !target.any()                                                       ? Output::free
+         : target.by_output || (page != nullptr && page->output_is_judged()) ? Output::judged
+                                                                             : Output::of_entry;
 }
 
 void set_output_of_process(Output output) noexcept { of_process().output = output; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/os/file.hpp"
+#include "core/policy/report_target.hpp"
 #include "core/policy/verdict.hpp"
 
 #include <chrono>
@@ -34,7 +35,8 @@ public:
   /// That of the watcher. Throws Error if there can be none.
   EntryPage();
 
-  /// The page under a path (GPUTEST_ENTRY), for a process of the entry; null if it is gone, or of another version.
+  /// The page under a path (GPUTEST_ENTRY), for a process of the entry; null if it is gone, of another
+  /// version, or the path is empty.
   [[nodiscard]] static std::shared_ptr<EntryPage> open(const std::string& path) noexcept;
 
   ~EntryPage() = default;
@@ -105,10 +107,8 @@ enum class Output {
   judged,   ///< CTest judges the entry by it: only who fails the entry writes
 };
 
-/// By the value of GPUTEST_ENTRY: a word, or the path of a page; empty: free.
-[[nodiscard]] Output output_of_entry(const std::string& entry) noexcept;
-/// Likewise, with that page, if it is open.
-[[nodiscard]] Output output_of_entry(const std::string& entry, const EntryPage* page) noexcept;
+/// Of a process that reports to `target`, whose page is this one; null: it has none.
+[[nodiscard]] Output output_of(const policy::ReportTarget& target, const EntryPage* page) noexcept;
 void set_output_of_process(Output output) noexcept;
 [[nodiscard]] Output output_of_process() noexcept;
 

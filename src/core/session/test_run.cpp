@@ -33,7 +33,7 @@ struct TestRun::State {
   bool is_refused = false;
   std::string not_run;
   bool not_run_is_said = false;
-  settings::JudgedBy judged_by;
+  settings::ReportTarget report_target;
   bool no_gpu = false;
   std::shared_ptr<EntryPage> page; ///< null: nobody watches
   std::string name;
@@ -50,11 +50,11 @@ struct TestRun::State {
   bool knows_peak = true;    ///< whether it is known of all tests
 
   void read_entry() {
-    judged_by = settings::parse_judged_by(os::read_variable);
-    in_entry = judged_by.any();
+    report_target = settings::parse_report_target(os::read_variable);
+    in_entry = report_target.any();
     name = settings::parse_entry_name(os::read_variable);
-    page = judged_by.page.empty() ? nullptr : EntryPage::open(judged_by.page);
-    os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or(""), page.get()));
+    page = EntryPage::open(report_target.page);
+    os::set_output_of_process(os::output_of(report_target, page.get()));
     os::set_entry_page_of_process(page);
     if (in_entry) {
       os::remove_variable("GPUTEST_ENTRY");
@@ -92,27 +92,29 @@ struct TestRun::State {
     check_unwatched();
     const bool skips = in_entry && last_end == End::all_skipped && (status == 0 || is_skip(status));
     log_end(skips ? skipped_exit_code : status);
-    if (skips && status != code_of_skip() && judged_by.ctest) { // else the watcher does this
+    if (skips && status != code_of_skip() && report_target.ctest) { // else the watcher does this
       lock.unlock();
       std::exit(code_of_skip()); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
     }
   }
 
-  [[nodiscard]] int code_of_skip() const { return judged_by.ctest && no_gpu ? unwatched_skip_code : skipped_exit_code; }
+  [[nodiscard]] int code_of_skip() const {
+    return report_target.ctest && no_gpu ? unwatched_skip_code : skipped_exit_code;
+  }
 
   [[nodiscard]] bool is_skip(int status) const { return status == skipped_exit_code || status == code_of_skip(); }
 
   /// What a watcher does, in an entry that has none (MEMORY none).
   void check_unwatched() const {
-    if (!judged_by.ctest || (not_run.empty() && (!is_refused || judged_by.believes_exit_code()))) {
+    if (!report_target.ctest || (not_run.empty() && (!is_refused || report_target.believes_exit_code()))) {
       return;
     }
     os::set_output_of_process(os::Output::of_entry); // the entry fails
     if (!not_run.empty() && !not_run_is_said) {
       session::tell("failed: " + not_run);
     }
-    if (!judged_by.believes_exit_code()) {
-      session::tell(policy::text_of_unseen_failure(name.empty() ? "the entry" : name, judged_by.will_fail));
+    if (!report_target.believes_exit_code()) {
+      session::tell(policy::text_of_unseen_failure(name.empty() ? "the entry" : name, report_target.will_fail));
       std::fflush(stdout);
       std::raise(SIGKILL);
     }
@@ -317,8 +319,8 @@ int TestRun::exit_code(int status) noexcept try {
   if (state_->has_failed) {
     return EXIT_FAILURE;
   }
-  if (state_->judged_by.ctest && !state_->not_run.empty()) {
-    if (!state_->judged_by.believes_exit_code()) {
+  if (state_->report_target.ctest && !state_->not_run.empty()) {
+    if (!state_->report_target.believes_exit_code()) {
       state_->check_unwatched();
     }
     session::tell("failed: " + state_->not_run);

@@ -177,13 +177,8 @@ WorkerRequest parse_worker(const ReadVariable& read) {
   return request;
 }
 
-JudgedBy parse_judged_by(const ReadVariable& read) {
-  const auto value = text_of(read, "GPUTEST_ENTRY", "");
-  if (value.empty()) {
-    return {};
-  }
-  return value.front() == '/' ? JudgedBy{false, false, false, value}
-                              : JudgedBy{true, value == "will_fail", value == "by_output", ""};
+ReportTarget parse_report_target(const ReadVariable& read) {
+  return policy::parse_report_target(text_of(read, "GPUTEST_ENTRY", ""));
 }
 
 UsesGpu parse_uses_gpu(const ReadVariable& read) { return word_of<UsesGpu>(read, "GPUTEST_USES_GPU"); }

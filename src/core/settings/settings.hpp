@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/policy/mpi_rank.hpp"
+#include "core/policy/report_target.hpp"
 #include "core/policy/simulated_devices.hpp"
 #include "core/policy/verdict.hpp"
 
@@ -27,21 +28,10 @@ using DevicesSetting = std::variant<AllDevices, NoDevices, policy::SimulatedDevi
 
 using policy::ReadVariable;
 
-/// Who wants to know how the tests of this process ended, from GPUTEST_ENTRY.
-struct JudgedBy {
-  bool ctest = false;     ///< CTest asks: this process is to watch, or a debugger has it run by itself
-  bool will_fail = false; ///< and the entry has the property WILL_FAIL
-  bool by_output = false; ///< or a property by which it judges the output
-  std::string page;       ///< of the process that watches (core/os/entry_page)
+using policy::ReportTarget;
 
-  [[nodiscard]] bool any() const { return ctest || !page.empty(); }
-
-  /// Whether CTest reports a failure for each exit code but 0 and 77.
-  [[nodiscard]] bool believes_exit_code() const { return !will_fail && !by_output; }
-};
-
-/// Reads `ctest`, `will_fail`, `by_output` or the path of a page. Never throws: whatever else is there means `ctest`.
-[[nodiscard]] JudgedBy parse_judged_by(const ReadVariable& read);
+/// Reads GPUTEST_ENTRY.
+[[nodiscard]] ReportTarget parse_report_target(const ReadVariable& read);
 
 /// The name of the entry, also if other settings cannot be used.
 [[nodiscard]] std::string parse_entry_name(const ReadVariable& read);

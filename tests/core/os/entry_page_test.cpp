@@ -66,13 +66,16 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
 
 TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
   const EntryPage page;
-  EXPECT_EQ(output_of_entry(""), Output::free);
-  EXPECT_EQ(output_of_entry("ctest"), Output::of_entry);
-  EXPECT_EQ(output_of_entry("will_fail"), Output::of_entry);
-  EXPECT_EQ(output_of_entry("by_output"), Output::judged);
-  EXPECT_EQ(output_of_entry(page.path()), Output::of_entry);
+  const auto output = [&](const std::string& entry, const EntryPage* seen = nullptr) {
+    return output_of(policy::parse_report_target(entry), seen);
+  };
+  EXPECT_EQ(output(""), Output::free);
+  EXPECT_EQ(output("ctest"), Output::of_entry);
+  EXPECT_EQ(output("will_fail"), Output::of_entry);
+  EXPECT_EQ(output("by_output"), Output::judged);
+  EXPECT_EQ(output(page.path(), &page), Output::of_entry);
   page.set_output_is_judged();
-  EXPECT_EQ(output_of_entry(page.path()), Output::judged);
+  EXPECT_EQ(output(page.path(), &page), Output::judged);
 }
 
 TEST(EntryPages, are_none_under_a_path_that_is_another_file) {

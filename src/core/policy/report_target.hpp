@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace gputest::policy {
+
+/// Whom a process reports the end of its tests to: what GPUTEST_ENTRY says.
+///
+///     (not set, empty)    nobody: it is of no entry
+///     ctest               CTest, by its exit code. It is to watch its command; or nobody watches (MEMORY none)
+///     will_fail           the same, and CTest inverts the exit code (WILL_FAIL)
+///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
+///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/entry_page)
+///
+/// CMake writes the words (cmake/detail/entry_properties.cmake), a watcher the path. Any other word means `ctest`.
+struct ReportTarget {
+  bool ctest = false;
+  bool will_fail = false;
+  bool by_output = false;
+  std::string page;
+
+  [[nodiscard]] bool any() const { return ctest || !page.empty(); }
+
+  /// Whether CTest reports a failure for each exit code but 0 and 77.
+  [[nodiscard]] bool believes_exit_code() const { return !will_fail && !by_output; }
+};
+
+/// Pure, and never throws.
+[[nodiscard]] inline ReportTarget parse_report_target(const std::string& entry) {
+  if (entry.empty() || entry.front() == '/') {
+    return {false, false, false, entry};
+  }
+  return {true, entry == "will_fail", entry == "by_output", {}};
+}
+
+} // namespace gputest::policy
