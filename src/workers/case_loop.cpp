@@ -163,7 +163,7 @@ struct Worker::State {
   std::string report; ///< where GoogleTest writes it
   os::FileStates files;
 
-  std::string wanted_report; ///< where this case's goes
+  std::string wanted_report;                      ///< where this case's goes
   std::optional<workers::ProcessSnapshot> before; ///< this case, which is after the one before it
   devices::DeviceState devices_before;
   int steps_before = 0;

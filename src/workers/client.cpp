@@ -267,7 +267,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   job.kind = Kind::job;
   job.texts = {test.filter, test.report};
   os::EntryPage page;
-  const auto limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT")); // which is counted here
+  const auto& limit = test.limit; // which is counted here
   for (const auto& assignment : test.variables) {
     if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
       job.texts.push_back(assignment);

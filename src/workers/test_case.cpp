@@ -172,7 +172,7 @@ TestCase read_test_case(std::vector<std::string> arguments) {
     test.name = test.filter;
   }
   test.dependence_fails = variable("GPUTEST_DEPENDENCE") != "show";
-  test.time_limit = std::strtod(variable("GPUTEST_TIMEOUT").c_str(), nullptr);
+  test.limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT"));
   if (variable("GPUTEST_ISOLATION") == "process") {
     test.why_alone = "GPUTEST_ISOLATION=process";
     test.is_told = false; // who set it knows

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/policy/verdict.hpp"
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,18 +11,18 @@ namespace gputest::workers {
 
 /// The test case that this process was started for, by its command line and environment.
 struct TestCase {
-  std::vector<std::string> command;   ///< that runs it in a process of its own
-  std::vector<std::string> arguments; ///< of a worker: those of the command that do not belong to the one case
-  std::vector<std::string> variables; ///< of the case, `NAME=value`
-  std::string filter;                 ///< what selects it
-  std::string report;                 ///< where GoogleTest's report goes; empty: there is none
-  std::string report_format;          ///< `xml` or `json`
-  std::string name;                   ///< as CTest knows it, for messages
-  std::string why_alone;              ///< why it has to run in a process of its own; empty: a worker may run it
-  bool is_told = true;                ///< whether why_alone is to be written
-  bool was_long = false;              ///< whether it stands in the file of its executable's long cases
-  bool dependence_fails = true;       ///< unless GPUTEST_DEPENDENCE=show
-  double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none
+  std::vector<std::string> command;       ///< that runs it in a process of its own
+  std::vector<std::string> arguments;     ///< of a worker: those of the command that do not belong to the one case
+  std::vector<std::string> variables;     ///< of the case, `NAME=value`
+  std::string filter;                     ///< what selects it
+  std::string report;                     ///< where GoogleTest's report goes; empty: there is none
+  std::string report_format;              ///< `xml` or `json`
+  std::string name;                       ///< as CTest knows it, for messages
+  std::string why_alone;                  ///< why it has to run in a process of its own; empty: a worker may run it
+  bool is_told = true;                    ///< whether why_alone is to be written
+  bool was_long = false;                  ///< whether it stands in the file of its executable's long cases
+  bool dependence_fails = true;           ///< unless GPUTEST_DEPENDENCE=show
+  std::optional<policy::TimeLimit> limit; ///< GPUTEST_TIMEOUT
 };
 
 /// `arguments` are those of the caller: `[--alone=<why>] [--long] <executable> <argument>...`. The variables of this
