@@ -9,7 +9,6 @@
 #include "workers/worker_message.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string_view>

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -33,10 +32,7 @@ using testing::Not;
 
 namespace fs = std::filesystem;
 
-std::string contents_of(const std::string& path) {
-  std::ifstream file{path};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
+std::string contents_of(const std::string& path) { return os::contents_of(path).value_or(""); }
 
 int count(const std::string& output, const std::string& text) {
   int found = 0;

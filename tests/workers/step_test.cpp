@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Clients, supervisors, workers and ctest killed and stopped before any of their system calls.
 
+#include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "ctest_run.hpp"
 #include "watched_processes.hpp"
 
@@ -13,10 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -35,17 +35,9 @@ using testing::SizeIs;
 
 namespace fs = std::filesystem;
 
-std::string contents(const std::string& path) {
-  std::ifstream file{path};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
+std::string contents(const std::string& path) { return os::contents_of(path).value_or(""); }
 
 std::string proc(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
-
-std::string executable_of(pid_t pid) {
-  std::error_code gone;
-  return fs::read_symlink(proc(pid, "exe"), gone);
-}
 
 pid_t field_of_status(pid_t pid, const std::string& name) {
   const auto text = contents(proc(pid, "status"));
@@ -66,7 +58,7 @@ Role role_of(pid_t process, pid_t ctest) {
   if (process == ctest) {
     return Role::ctest;
   }
-  const auto executable = executable_of(process);
+  const auto executable = os::executable_of(process).value_or("");
   const auto is_supervisor = [](pid_t pid) { return contents(proc(pid, "comm")) == "gputest-supervi\n"; };
   if (executable == ENTRY_PROGRAM) {
     return is_supervisor(process)                      ? Role::supervisor
@@ -334,13 +326,6 @@ INSTANTIATE_TEST_SUITE_P(Of, EachStep,
                            return name_of(run.param.role) + std::string{run.param.with_mps ? "_with_mps" : ""};
                          });
 
-/// The value of a variable with which a process was started.
-std::string variable_of(pid_t pid, const std::string& name) {
-  const auto all = std::string{'\0'} + contents(proc(pid, "environ"));
-  const auto at = all.find('\0' + name + "=");
-  return at == std::string::npos ? "" : std::string{all.c_str() + at + name.size() + 2};
-}
-
 class Storm : public Steps {
 protected:
   Storm() {
@@ -365,7 +350,7 @@ protected:
         role == Role::client || role == Role::supervisor || role == Role::worker || role == Role::helper;
     if (may_be_hit && one_in(400)) {
       if (role == Role::client || role == Role::helper) { // which may be about to become a case's own process
-        killed_clients_.insert(variable_of(process, "GPUTEST_TEST"));
+        killed_clients_.insert(os::variable_of(process, "GPUTEST_TEST").value_or(""));
       }
       killed_workers_ += role == Role::worker ? 1U : 0U;
       ++kills_;
