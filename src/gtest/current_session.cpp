@@ -207,26 +207,20 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
 Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   Plan plan;
   plan.filter_option = "--gtest_filter=";
-  const auto add = [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
-    if (uses_gpu(suite, test) && contradiction_of(suite, test).empty()) {
+  for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+    if (std::string{suite.name()} == misnamed_suite || !uses_gpu(suite, test) ||
+        !contradiction_of(suite, test).empty()) {
+      return;
+    }
+    if (test.should_run()) {
       add_to(plan, suite, test);
-    }
-  };
-  for_each_to_run(unit_test, add);
-  if (runs_case_by_case_) {
-    auto later = plan;
-    for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
-      if (!test.should_run() && std::string{suite.name()} != misnamed_suite &&
-          why_alone(suite, test, session_->entry().request).empty() && uses_gpu(suite, test) &&
-          contradiction_of(suite, test).empty()) {
-        add_to(later, suite, test);
+    } else if (runs_case_by_case_ && why_alone(suite, test, session_->entry().request).empty()) { // it may run later
+      add_to(plan, suite, test);
+      if (announces_each_case_) {
+        plan.requests.pop_back();
       }
-    });
-    if (announces_each_case_) {
-      later.requests = plan.requests;
     }
-    return later;
-  }
+  });
   return plan;
 }
 
@@ -479,10 +473,10 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   examine_after(test);
   const auto& result = *test.result();
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
-  TestRun::of_process().ended(
-      {test.test_suite_name(), test.name(), what, static_cast<double>(result.elapsed_time()) / 1000,
-       result.Skipped() ? (skip_.empty() ? reason_of_skip(result) : skip_) : "",
-       test.file() != nullptr ? test.file() : "", test.line()});
+  TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
+                               static_cast<double>(result.elapsed_time()) / 1000,
+                               result.Skipped() ? (skip_.empty() ? reason_of_skip(result) : skip_) : "",
+                               test.file() != nullptr ? test.file() : "", test.line()});
   skip_.clear();
 }
 

@@ -171,7 +171,7 @@ void SlotStore::require_intact() const {
   }
 }
 
-SlotStore::Taken SlotStore::take(const std::function<bool(std::size_t)>& is_free) {
+SlotStore::TakenSlot SlotStore::take(const std::function<bool(std::size_t)>& is_free) {
   StorePart& own = make_own();
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     if (!is_free(slot)) {

@@ -56,14 +56,14 @@ public:
   }
 
   /// A slot, and its liveness FIFO, which makes it its owner's.
-  struct Taken {
+  struct TakenSlot {
     std::size_t slot = 0;
     LivenessFifo liveness;
   };
 
   /// Takes this user's first slot that `is_free` accepts and whose liveness FIFO nobody has. Throws LedgerError if
   /// there is none. Under the mutex.
-  [[nodiscard]] Taken take(const std::function<bool(std::size_t)>& is_free);
+  [[nodiscard]] TakenSlot take(const std::function<bool(std::size_t)>& is_free);
 
   /// Calls `visit(slot, record)` for every slot that has ever had an owner, of any user. Throws LedgerError for damage.
   /// Under the mutex.

@@ -156,7 +156,7 @@ TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_ha
   const auto first = store.take(any);
   EXPECT_EQ(first.slot, 0U);
   EXPECT_EQ(store.take([](std::size_t slot) { return slot != 1; }).slot, 2U) << "the first has an owner";
-  std::vector<SlotStore::Taken> others;
+  std::vector<SlotStore::TakenSlot> others;
   while (others.size() < 31) {
     others.push_back(store.take(any));
   }
@@ -179,7 +179,7 @@ TEST_F(SlotStoreTest, in_a_private_folder_has_no_parts_of_other_users) {
 TEST_F(SlotStoreTest, shows_all_slots_that_have_had_an_owner_when_an_earlier_one_is_taken_again) {
   SlotStore store = open();
   const auto any = [](std::size_t) { return true; };
-  std::optional<SlotStore::Taken> first = store.take(any);
+  std::optional<SlotStore::TakenSlot> first = store.take(any);
   const auto second = store.take(any);
   first.reset();
   EXPECT_EQ(store.take(any).slot, 0U);
@@ -677,7 +677,7 @@ TEST_F(SlotStoreTest, without_room_is_an_error) {
 
 class LivenessWatchesTest : public ::testing::Test {
 protected:
-  std::optional<SlotStore::Taken> take() {
+  std::optional<SlotStore::TakenSlot> take() {
     const std::lock_guard guard{store_.mutex()};
     return store_.take([](std::size_t) { return true; });
   }
