@@ -102,7 +102,7 @@
   ``ENVIRONMENT_MODIFICATION``
     ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
     ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
-    ``WAIT_LIMIT`` is given; when ctest starts ``GPUTEST_LEARNED``, if it is known what the entry takes
+    ``WAIT_LIMIT`` is given; when ctest starts ``GPUTEST_LEARNED``, if no size is declared and it is known what the entry takes
   ``LABELS``
     ``gpu``, ``gpu_<class>``, and ``LABELS``
   ``SKIP_RETURN_CODE``

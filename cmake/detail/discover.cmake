@@ -62,7 +62,7 @@ function(gputest_entries_made_from)
 endfunction()
 
 # The second one: takes the names, with the prefix gputest_p if another call has one of them, unless others have these, too.
-# Sets gputest_lane_<index>, gputest_long_<index> for long cases, and gputest_learned_<index> for entries whose needs are known.
+# Sets gputest_lane_<index>, and gputest_long_<index> for long cases.
 function(gputest_entries_are_named)
   math(EXPR last "${ARGC} - 1")
   set(prefix "")
@@ -92,8 +92,6 @@ function(gputest_entries_are_named)
     if(NOT at EQUAL -1)
       set(gputest_long_${index} --long PARENT_SCOPE)
     endif()
-    _gputest_learned("${prefix}${ARGV${index}}" learned)
-    set(gputest_learned_${index} ${learned} PARENT_SCOPE)
     unset(gputest_lane_${index} PARENT_SCOPE)
     if(NOT lanes EQUAL 0)
       math(EXPR lane "${index} % ${lanes}")
@@ -189,6 +187,18 @@ function(gputest_scheduled_as kind request count)
 endfunction()
 set(gputest_turns 60) # more entries with a request begin again
 
+# Before an entry of which no size is declared, with what it has by its request: sets gputest_more.
+function(gputest_learn name gpus)
+  if(gpus STREQUAL "") # of a call whose tests use none, unless they declare it
+    set(gpus 1)
+  endif()
+  _gputest_learned("${name}" ${gpus} learned)
+  if(learned STREQUAL "")
+    set(learned ${ARGN})
+  endif()
+  set(gputest_more ${learned} PARENT_SCOPE)
+endfunction()
+
 # Sets gputest_alone to the argument for gputest-entry if ctest's command line may leave out the entry that ends workers. What
 # fails at the end of a worker would be lost, so each case runs in a process of its own and says why. An option in a preset or in
 # a script of ctest's is not seen.
@@ -260,8 +270,10 @@ function(_gputest_write_entry name kind command properties)
   math(EXPR turn "0${turn} + 1")
   set_property(GLOBAL PROPERTY "${new_entries} ${kind}" ${turn})
   string(REPLACE "${stands_for_turn}" ${place} properties "${properties}")
-  string(REPLACE "${stands_for_index}" ${entries} properties "${properties}")
   file(APPEND "${new_entries}.names" "\"${escaped}\"\n")
+  if(properties MATCHES "{gputest_more}")
+    file(APPEND "${new_entries}.code" "gputest_learn(\"\${gputest_p}${escaped}\" \"${gputest_GPUS}\" \${gputest_more_${kind}_${place}})\n")
+  endif()
   file(APPEND "${new_entries}.code" "add_test(\"\${gputest_p}${escaped}\"${command})
 cmake_language(CALL \${gputest_set_tests_properties} \"\${gputest_p}${escaped}\" PROPERTIES${properties})\n")
   if(NOT name MATCHES "[][]|\\\\$") # else a list could not hold it
@@ -294,7 +306,10 @@ function(_gputest_properties_of labels memory gpus requests more_settings kind_r
   if(NOT requests STREQUAL "")
     string(MAKE_C_IDENTIFIER "${requests}" kind)
     set_property(GLOBAL APPEND PROPERTY "${new_entries}" "${requests}")
-    string(APPEND properties " GPUTEST_REQUEST [[${requests}]] \${gputest_more_${kind}_${stands_for_turn}} \${gputest_learned_${stands_for_index}}")
+    string(APPEND properties " GPUTEST_REQUEST [[${requests}]] \${gputest_more_${kind}_${stands_for_turn}}")
+    if(memory MATCHES "^(auto|medium)$") # no size is declared
+      string(REGEX REPLACE "gputest_more_[A-Za-z0-9_]+${stands_for_turn}" "gputest_more" properties "${properties}")
+    endif()
   endif()
   set(${kind_result} "${kind}" PARENT_SCOPE)
   set(${result} "${properties}${gputest_pairs_of_LABELS}${gputest_code_of_PROPERTIES}${last_settings}" PARENT_SCOPE)
@@ -435,8 +450,6 @@ function(_gputest_write_common_entry name filter labels requests)
   _gputest_xml_argument("${name}" xml)
   _gputest_write_entry("${gputest_TEST_PREFIX}${name}${gputest_TEST_SUFFIX}" "${kind}"
     "${launcher}${command}${filter}${xml}${gputest_code_of_EXTRA_ARGS}" "${properties}")
-  math(EXPR entries "${entries} + 1")
-  set(entries ${entries} PARENT_SCOPE)
 endfunction()
 
 function(_gputest_write_common_entries)
@@ -516,7 +529,6 @@ function(_gputest_list_tests problem_result output_result)
   else()
     string(ASCII 1 stands_for_name)
     string(ASCII 2 stands_for_turn)
-    string(ASCII 3 stands_for_index)
     set(command "${gputest_code_of_LAUNCHER} [======[${gputest_executable}]======]")
     set(entries 0)
     set(in_lanes 0)

@@ -165,14 +165,23 @@ function(_gputest_schedule requests at_once_result cost_result)
   set(${cost_result} "${cost}" PARENT_SCOPE)
 endfunction()
 
-# What an entry is given if it is known what it needs, by `gputest devices --for-ctest`: from earlier runs, or from the project's
-# file. It is what its tests ask for if they declare nothing.
-function(_gputest_learned name result)
+# What an entry is given of which no size is declared, if it is known what it needs, by `gputest devices --for-ctest`: from earlier
+# runs, or from the project's file. Its tests ask for that, so it takes turns with others of that size. Empty if it is not known.
+function(_gputest_learned name gpus result)
   get_property(mib GLOBAL PROPERTY "gputest need ${name}")
-  set(${result} "" PARENT_SCOPE)
+  set(learned "")
   if(NOT "${mib}" STREQUAL "")
-    set(${result} ENVIRONMENT_MODIFICATION GPUTEST_LEARNED=set:${mib}MiB PARENT_SCOPE)
+    set(learned ENVIRONMENT_MODIFICATION GPUTEST_LEARNED=set:${mib}MiB)
+    _gputest_schedule("medium ${mib}MiB ${gpus} - -" at_once cost)
+    if(NOT at_once STREQUAL "")
+      _gputest_next_lock(${at_once} lock)
+      list(APPEND learned RESOURCE_LOCK ${lock})
+    endif()
+    if(NOT cost STREQUAL "")
+      list(APPEND learned COST ${cost})
+    endif()
   endif()
+  set(${result} "${learned}" PARENT_SCOPE)
 endfunction()
 
 # The lock of the next test of which so many run at once.

@@ -174,13 +174,13 @@ Needs needs_in(const std::string& folder, bool keep) try {
     add_log(of_log, folder, os::contents_of(folder).value_or(""));
     return of_log;
   }
-  const auto begun = fs::file_time_type::clock::now();
+  const auto begun = fs::file_time_type::clock::now() - std::chrono::seconds{1}; // files' times are less fine
   const auto known = fs::last_write_time(file, none);
   auto needs = parse_needs(os::contents_of(file).value_or(""));
   std::multimap<fs::file_time_type, fs::path> logs; // the oldest first
   for (const auto& entry : fs::directory_iterator{folder, none}) {
     const auto time = entry.last_write_time(none);
-    if (entry.path().extension() == ".jsonl" && (!fs::exists(file, none) || time >= known)) {
+    if (entry.path().extension() == ".jsonl" && time >= known) {
       logs.emplace(time, entry.path());
     }
   }

@@ -247,17 +247,24 @@ TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_pro
   };
   write("needs.jsonl", R"({"test":"direct","needs":{"80GiB":"7168MiB"}})"
                               "\n"
-                              R"({"test":"Small.test","needs":{"80GiB":"3072MiB","16GiB":"2048MiB"}})"
+                              R"({"test":"Medium.says_no_size","needs":{"80GiB":"3072MiB","16GiB":"2048MiB"}})"
                               "\n");
-  configure("gpu_add_test(NAME direct COMMAND true NEEDS needs.jsonl)\n"
-            "gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n"
-            "gpu_discover_tests(tests TEST_PREFIX p. GRANULARITY executable TEST_FILTER Plain.first:Small.test)\n");
+  configure("gpu_add_test(NAME direct COMMAND true MEMORY medium NEEDS needs.jsonl)\n"
+            "gpu_add_test(NAME costs COMMAND true MEMORY medium)\n"
+            "set_tests_properties(costs PROPERTIES COST 3)\n"
+            "gpu_add_test(NAME declares COMMAND true MEMORY 1GiB)\n"
+            "gpu_discover_tests(tests TEST_FILTER Medium.says_no_size:Small.test)\n"
+            "gpu_discover_tests(tests TEST_PREFIX p. MEMORY medium GRANULARITY executable TEST_FILTER Plain.first)\n");
   using Sizes = std::map<std::string, std::string>;
-  EXPECT_EQ(learned(), (Sizes{{"direct", "7168MiB"}, {"Small.test", "2048MiB"}}));
+  EXPECT_EQ(learned(), (Sizes{{"direct", "7168MiB"}, {"Medium.says_no_size", "2048MiB"}}));
+  EXPECT_EQ(at_once(entries()["direct"]), "2") << "and so it takes its turns";
+  EXPECT_EQ(at_once(entries()["Medium.says_no_size"]), "5");
   std::filesystem::create_directories(path("build/Testing/gputest"));
-  write("build/Testing/gputest/run-1.jsonl", log_of("direct", 1) + log_of("Plain.first", 3) + log_of("p.tests", 4));
-  const Sizes all{{"direct", "1024MiB"}, {"Small.test", "2048MiB"}, {"Plain.first", "3072MiB"}, {"p.tests", "4096MiB"}};
-  EXPECT_EQ(learned(), all);
+  write("build/Testing/gputest/run-1.jsonl", log_of("direct", 1) + log_of("costs", 3) + log_of("declares", 3) + log_of("Small.test", 3) + log_of("p.tests", 4));
+  const Sizes all{{"direct", "1024MiB"}, {"costs", "3072MiB"}, {"Medium.says_no_size", "2048MiB"}, {"p.tests", "4096MiB"}};
+  EXPECT_EQ(learned(), all) << "those that declare no size";
+  EXPECT_EQ(entries()["costs"]["COST"], 3) << "the user's";
+  EXPECT_EQ(entries()["p.tests"]["COST"], 4096 + 1024) << "with its context";
   std::filesystem::remove(path("build/Testing/gputest/run-1.jsonl"));
   EXPECT_EQ(learned(), all) << "it is kept";
   set("GPUTEST_DEVICES", "none");
