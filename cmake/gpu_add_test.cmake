@@ -100,7 +100,7 @@
   It sets these properties of the test:
 
   ``ENVIRONMENT_MODIFICATION``
-    ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
+    ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_DEFAULT_PROCESSES_PER_DEVICE``, ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
     ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
     ``WAIT_LIMIT`` is given; when ctest starts ``GPUTEST_LEARNED``, if no size is declared and it is known what the entry takes
   ``LABELS``
@@ -195,6 +195,7 @@ function(gpu_add_test)
     set(pair_of_labels "")
   endif()
   cmake_language(EVAL CODE "_gputest_join_labels(labels ${pair_of_labels} ${ARG_PAIRS_OF_LABELS})")
+  set(ARG_DEFAULT_PROCESSES_PER_DEVICE "${GPUTEST_PROCESSES_PER_DEVICE}")
   _gputest_entry_properties(ARG_ ctest "${labels}" settings properties)
   if(NOT name_setting STREQUAL "")
     list(APPEND settings "${name_setting}")

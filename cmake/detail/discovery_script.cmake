@@ -31,6 +31,7 @@ set(gputest_all_with_workers [[${all_with_workers}]])
 set(gputest_fixtures_of_all [======[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WORKERS>]======])\n") # also by later calls
   _gputest_append_variable(target "${target}")
   _gputest_append_variable(nothing_declared ${nothing_declared})
+  _gputest_append_variable(DEFAULT_PROCESSES_PER_DEVICE "${GPUTEST_PROCESSES_PER_DEVICE}")
   _gputest_append_variable(own_prefix "${own_prefix}")
   foreach(default IN ITEMS "GRANULARITY;case" "WORKING_DIRECTORY;${CMAKE_CURRENT_BINARY_DIR}" "TEST_LIST;${target}_TESTS" "DISCOVERY_TIMEOUT;60")
     list(GET default 0 keyword)

@@ -10,10 +10,6 @@
 # Whatever is missing, the entries stay as they are, and the ledger alone decides when a test runs.
 cmake_policy(VERSION 3.25)
 
-# What the project says, unless the user does. All tests inherit ctest's environment.
-if("$ENV{GPUTEST_PROCESSES_PER_DEVICE}" STREQUAL "")
-  set(ENV{GPUTEST_PROCESSES_PER_DEVICE} "${gputest_processes_per_device}")
-endif()
 if(DEFINED gputest_devices)
   return() # a directory above has done it
 endif()
@@ -35,8 +31,10 @@ set(gputest_needs "")
 if(NOT gputest_needs_files STREQUAL "")
   set(gputest_needs --needs ${gputest_needs_files})
 endif()
+set(ENV{GPUTEST_DEFAULT_PROCESSES_PER_DEVICE} "${gputest_processes_per_device}") # entries have it as a property
 execute_process(COMMAND "${gputest_tool}" devices --for-ctest ${gputest_needs}
   TIMEOUT 30 OUTPUT_VARIABLE gputest_facts ERROR_QUIET RESULT_VARIABLE gputest_ended)
+unset(ENV{GPUTEST_DEFAULT_PROCESSES_PER_DEVICE}) # which all tests would inherit
 if(NOT gputest_ended STREQUAL "0" OR gputest_facts STREQUAL "")
   return()
 endif()

@@ -126,6 +126,7 @@ TEST_F(Scheduling, has_workers_use_no_mps_on_devices_for_one_process_at_a_time_u
             "gpu_discover_tests(tests TEST_FILTER Small.test)\n"
             "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES ENVIRONMENT "
             "GPUTEST_MPS=on)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.first)\n"
             "add_test(NAME plain COMMAND sh -c \"echo MPS=$GPUTEST_MPS.\")\n");
   EXPECT_EQ(entries()["Plain.first"].count("ENVIRONMENT"), 0U);
   set("GPUTEST_DEVICES", "simulated:1x16GiB,exclusive_process");
@@ -190,13 +191,17 @@ TEST_F(Scheduling, gives_entries_that_are_alone_on_their_devices_a_turn_for_each
 
 TEST_F(Scheduling, keeps_to_the_projects_number_of_processes_unless_the_user_has_one) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
-  configure("gpu_add_test(NAME small COMMAND sh -c \"echo most=$GPUTEST_PROCESSES_PER_DEVICE.\")\n",
+  configure("gpu_add_test(NAME small COMMAND \"" DISCOVERY_TOOL "\" devices)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.first)\n"
+            "add_test(NAME plain COMMAND sh -c \"env; echo the end\")\n",
             {"-DGPUTEST_PROCESSES_PER_DEVICE=3"});
   EXPECT_EQ(at_once(entries()["small"]), "6");
-  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("most=3."));
+  EXPECT_THAT(entries()["Plain.first"]["ENVIRONMENT_MODIFICATION"].dump(), HasSubstr("PROCESSES_PER_DEVICE=set:3"));
+  EXPECT_THAT(ctest({"-V", "-R", "small"}).out, HasSubstr("GPUTEST_PROCESSES_PER_DEVICE: at most 3"));
+  EXPECT_THAT(ctest({"-V", "-R", "plain"}).out, AllOf(HasSubstr("the end"), Not(HasSubstr("PROCESSES_PER_DEVICE"))));
   set("GPUTEST_PROCESSES_PER_DEVICE", "5");
   EXPECT_EQ(at_once(entries()["small"]), "10");
-  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("most=5."));
+  EXPECT_THAT(ctest({"-V", "-R", "small"}).out, HasSubstr("GPUTEST_PROCESSES_PER_DEVICE: at most 5"));
   set("GPUTEST_PROCESSES_PER_DEVICE", "0");
   EXPECT_EQ(at_once(entries()["small"]), "24");
 }

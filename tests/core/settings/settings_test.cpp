@@ -70,6 +70,10 @@ TEST(Settings, have_defaults_where_they_are_not_set_or_empty) {
 
 TEST(Settings, take_the_users_folder_of_logs_before_that_of_the_entry) {
   EXPECT_EQ(parse({}).log, "");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_PROCESSES_PER_DEVICE", "3"}}).processes_per_device, 3);
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_PROCESSES_PER_DEVICE", "3"}, {"GPUTEST_PROCESSES_PER_DEVICE", "0"}})
+                .processes_per_device,
+            0);
   EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}}).log, "Testing/gputest");
   EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}, {"GPUTEST_LOG", "/logs"}}).log, "/logs");
   EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}, {"GPUTEST_LOG", "off"}}).log, "");
