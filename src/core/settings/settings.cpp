@@ -138,9 +138,8 @@ Settings parse_settings(const ReadVariable& read) {
   static_cast<void>(parse_devices(settings.devices));
   settings.device_memory = size_of(read, "GPUTEST_DEVICE_MEMORY");
   const auto processes = text_of(read, "GPUTEST_DEFAULT_PROCESSES_PER_DEVICE", "0");
-  settings.processes_per_device =
-      policy::parse_int(text_of(read, "GPUTEST_PROCESSES_PER_DEVICE", processes.c_str()), 0, max_processes_per_device,
-                        "GPUTEST_PROCESSES_PER_DEVICE");
+  settings.processes_per_device = policy::parse_int(text_of(read, "GPUTEST_PROCESSES_PER_DEVICE", processes.c_str()), 0,
+                                                    max_processes_per_device, "GPUTEST_PROCESSES_PER_DEVICE");
   settings.folder = text_of(read, "GPUTEST_DIR", "");
   check_folder(settings.folder, "GPUTEST_DIR");
   constexpr std::array<std::optional<MemoryKind>, 3> kinds{std::nullopt, MemoryKind::pool, MemoryKind::malloc};
