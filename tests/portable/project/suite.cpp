@@ -18,7 +18,8 @@ TEST_F(Scoped, leases) { GPUTEST_LEASE(gpu, gputest::Request{gputest::MemoryClas
 class P : public gputest::SmallTest, public ::testing::WithParamInterface<const char*> {};
 TEST_P(P, value) {}
 INSTANTIATE_TEST_SUITE_P(I, P, ::testing::Values("a;b", "[c"));
-template <class T> class Typed : public gputest::MediumTest {};
+template <class T>
+class Typed : public gputest::MediumTest {};
 using Types = ::testing::Types<int, float>;
 TYPED_TEST_SUITE(Typed, Types);
 TYPED_TEST(Typed, t) {}
