@@ -7,7 +7,7 @@
   .. code-block:: cmake
 
     gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...]
-                 [MEMORY small|medium|large|<size>|none] [ALONE]
+                 [MEMORY auto|small|medium|large|<size>|none] [ALONE]
                  [GPUS <n>]
                  [HEAP <size>]
                  [KEEPS <size>]
@@ -35,11 +35,13 @@
     program runs. Arguments are passed unchanged, including empty ones and those with semicolons.
 
   ``MEMORY``
-    Memory per device, for tests that do not declare it themselves. ``small``: up to 256 MiB. ``medium``: up to half of
+    Memory per device, for tests that do not declare it themselves. ``auto``: what they turn out to need. A test begins with
+    256 MiB, and gputest asks for more before each allocation beyond that. If there is no room, it ends the test process before the
+    allocation and starts it again, with more (``GPUTEST_ATTEMPTS``). ``small``: up to 256 MiB. ``medium``: up to half of
     the device. ``large``: the whole device. A size is a number with up to 3 decimals and a unit, ``B``, ``KiB``, ``MiB``, ``GiB`` or
     ``TiB``, from ``1B`` to ``1024TiB``; its class is small up to ``256MiB``, else medium. ``none``: tests that do not declare memory
     themselves use no GPU. The test is then what ``add_test()`` makes: no process beside its own, no label of gputest's, and
-    CTest's own ``TIMEOUT``. Default: ``small``.
+    CTest's own ``TIMEOUT``. Default: ``auto``.
 
   ``ALONE``
     No other process of the ledger uses the devices while the test has its lease: for a test that asserts on free memory, on clocks or on
@@ -81,7 +83,7 @@
     libraries when CMake has read its directory, else ``on``.
 
   ``TIMEOUT``
-    Seconds that the test may run, up to 999999999, in each attempt (``ctest --repeat``). Time spent waiting for memory does not
+    Seconds that the test may run, up to 999999999, in each attempt (``MEMORY auto``, ``ctest --repeat``). Time spent waiting for memory does not
     count. At the limit gputest prints which test was running, and kills the process with every process it started. Processes
     that the test leaves behind and that keep its output open count towards the limit. Default: none, so that CTest's own limit applies, which includes
     waiting. With ``WAIT_LIMIT``: 1500, as ``include(CTest)`` says.
@@ -104,13 +106,13 @@
     ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
     ``WAIT_LIMIT`` is given; when ctest starts ``GPUTEST_LEARNED``, if no size is declared and it is known what the entry takes
   ``LABELS``
-    ``gpu``, ``gpu_<class>``, and ``LABELS``
+    ``gpu``, ``gpu_<class>`` (``gpu_small`` with ``MEMORY auto``), and ``LABELS``
   ``SKIP_RETURN_CODE``
     77; with ``MEMORY none`` 219, and only if the command uses gputest itself
   ``FAIL_REGULAR_EXPRESSION``
     a line that begins with ``gputest: timed out:``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``
-    the limit plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
+    the limit (three times, with ``MEMORY auto``) plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
     cannot end the test
   ``RUN_SERIAL``
     ``ON`` for ``LARGE serial``
@@ -202,7 +204,7 @@ function(gpu_add_test)
   endif()
   if(NOT memory_class STREQUAL "host")
     string(REPLACE " alone" "+alone" size "${ARG_MEMORY}")
-    string(REGEX REPLACE "^${memory_class}" any size "${size}")
+    string(REGEX REPLACE "^(auto|${memory_class})" any size "${size}")
     _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
     string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
     _gputest_let_ctest_schedule("${ARG_NEEDS}")

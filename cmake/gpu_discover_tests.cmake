@@ -10,7 +10,7 @@
 
     gpu_discover_tests(<target>
                        [GRANULARITY case|class|executable] [ISOLATION worker|process]
-                       [MEMORY small|medium|large|<size>|none] [ALONE] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
+                       [MEMORY auto|small|medium|large|<size>|none] [ALONE] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
                        [LARGE exclude|serial|wait] [NEEDS <file>] [LAUNCHER on|off] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
                        [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
                        [TEST_PREFIX <prefix>] [TEST_SUFFIX <suffix>] [TEST_FILTER <filter>] [TEST_LIST <variable>]

@@ -75,13 +75,17 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
   elseif(NOT timeout STREQUAL "")
     # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
     # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
-    # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT).
+    # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT). Tests of undeclared memory may run three times.
     set(longest_wait_seconds 1200)
     if(NOT wait_limit STREQUAL "")
       _gputest_seconds("${wait_limit}" longest_wait_seconds)
     endif()
+    set(attempts 1)
+    if("${${prefix}MEMORY}" MATCHES "^auto")
+      set(attempts 3)
+    endif()
     string(REGEX MATCH "^([0-9]+)(.*)$" _ "${timeout}")
-    math(EXPR whole_seconds "${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
+    math(EXPR whole_seconds "${attempts} * ${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
     string(APPEND properties " TIMEOUT ${whole_seconds}${CMAKE_MATCH_2}")
     # The watcher fails the test by itself. CTest prints the expression as the reason. It would invert a match (WILL_FAIL).
     if(NOT "${${prefix}property_WILL_FAIL}")

@@ -68,7 +68,7 @@ typedef struct gputest_settings {
   const char* folder;      /* GPUTEST_DIR: folder of the ledger */
   const char* log;         /* GPUTEST_LOG: folder of the run log */
   const char* name;        /* GPUTEST_TEST: name of this process in messages */
-  const char* memory;      /* GPUTEST_MEMORY: for requests without `memory` */
+  const char* memory;      /* GPUTEST_MEMORY: for requests without `memory`; here "small" if it is not set */
   const char* large;       /* GPUTEST_LARGE: "exclude", "serial", "wait" */
   const char* run_mode;    /* GPUTEST_RUN_MODE: "serial", "parallel" */
   const char* wait_limit;  /* GPUTEST_WAIT_LIMIT: "20min" */

@@ -14,8 +14,8 @@ namespace gputest {
 /// The most devices that one test can ask for, as gpu_add_test() has it.
 inline constexpr int max_gpus = 16;
 
-/// Where a part of a request was declared.
-enum class SaidBy { entry, fixture, suite, test, section };
+/// Where a part of a request was declared; `estimate`: nowhere (MEMORY auto).
+enum class SaidBy { entry, fixture, suite, test, section, estimate };
 
 /// What a test asks for: memory per device, by class or in bytes, a number of distinct devices, and what these must
 /// be able to do.
@@ -33,7 +33,8 @@ struct Request {
   Bytes keeps;
   /// Nobody else uses the devices while the test has its lease. It waits for that, and needs no more memory for it.
   bool alone = false;
-  /// Where a message says that the memory can be changed. Requests that differ in nothing else are equal.
+  /// Where a message says that the memory can be changed. Requests that differ in nothing else are equal, unless one of
+  /// them is estimated.
   SaidBy memory_by = SaidBy::entry;
   /// Where `keeps` was declared: all tests to which that applies share the amount.
   SaidBy keeps_by = SaidBy::entry;
@@ -43,9 +44,13 @@ struct Request {
   constexpr Request(MemoryClass c) : memory_class{c} {} // NOLINT(google-explicit-constructor)
   Request(Bytes b);                                     // NOLINT(google-explicit-constructor)
 
+  /// Whether nobody has declared its memory. A test may take more than an estimate: it asks for it before.
+  [[nodiscard]] constexpr bool is_estimated() const { return memory_by == SaidBy::estimate; }
+
   friend bool operator==(const Request& a, const Request& b) {
     return a.memory_class == b.memory_class && a.bytes == b.bytes && a.gpus == b.gpus && a.heap == b.heap &&
-           a.keeps == b.keeps && a.alone == b.alone && a.capabilities == b.capabilities;
+           a.keeps == b.keeps && a.alone == b.alone && a.capabilities == b.capabilities &&
+           a.is_estimated() == b.is_estimated();
   }
 };
 

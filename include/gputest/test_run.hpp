@@ -74,6 +74,17 @@ public:
   /// Says why, and ends the process with 1, as a failure of gputest's. Returns if no test runs. From any thread.
   void stop(const std::string& why) noexcept;
 
+  /// Whether a process watches this entry, and can run it again.
+  [[nodiscard]] bool is_watched() const noexcept;
+
+  /// A check of a test has failed: a further run must not hide it. From any thread.
+  void check_failed() noexcept;
+
+  /// Ends the process before the test has `needed` bytes of a device, of which it has leased `leased`: the watcher runs
+  /// the entry again. If anything has failed in it, it ends with that failure. Returns if nobody watches. From any
+  /// thread.
+  void run_again(Bytes needed, Bytes leased) noexcept;
+
   /// What became of one test, for the run log.
   struct TestEnd {
     std::string suite;             ///< empty if the framework has none

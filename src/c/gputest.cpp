@@ -23,6 +23,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -150,7 +151,8 @@ Session& session_of(const gputest_session* given) {
   return session->session;
 }
 
-/// The environment, with what the struct says in place of the variables.
+/// The environment, with what the struct says in place of the variables. No watcher can run a process of this library
+/// again, so what nobody declares is small here.
 settings::ReadVariable reader_of(const gputest_settings* given) {
   std::map<std::string, std::string> chosen;
   if (given != nullptr) {
@@ -175,7 +177,8 @@ settings::ReadVariable reader_of(const gputest_settings* given) {
   }
   return [chosen = std::move(chosen)](const char* name) {
     const auto own = chosen.find(name);
-    return own == chosen.end() ? os::read_variable(name) : std::optional{own->second};
+    const auto value = own == chosen.end() ? os::read_variable(name) : std::optional{own->second};
+    return !value && std::string_view{name} == "GPUTEST_MEMORY" ? std::optional<std::string>{"small"} : value;
   };
 }
 

@@ -336,6 +336,12 @@ public:
     }
   }
 
+  void assertionEnded(const Catch::AssertionStats& stats) override {
+    if (!stats.assertionResult.isOk()) {
+      detail::TestRun::of_process().check_failed();
+    }
+  }
+
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     auto& current = CurrentSession::instance();
     if (!current.test_has_begun() && !stats.aborting) {

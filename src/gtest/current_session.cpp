@@ -251,6 +251,9 @@ void CurrentSession::count_unleased(const std::string& where) noexcept {
 }
 
 void CurrentSession::note_result(const ::testing::TestPartResult& result) noexcept {
+  if (result.failed()) {
+    TestRun::of_process().check_failed();
+  }
   try {
     if (!session_ || reporting_ || !result.failed() || !out_of_memory_.empty() || !is_out_of_memory(result.message())) {
       return;

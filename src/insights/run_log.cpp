@@ -118,6 +118,12 @@ public:
       log_.skips.push_back({entry, test, event.text("reason")});
     } else if (kind == "end") {
       read_end(event, t, pid, entry, test);
+    } else if (kind == "grow") {
+      if (const auto held = held_.find(pid); held != held_.end()) {
+        log_.leases[held->second].bytes = event.number("bytes").value_or(0);
+      }
+    } else if (kind == "again") {
+      log_.problems.push_back({entry, test, "ran again", event.text("text")});
     } else if (kind == "error" || kind == "out_of_memory" || kind == "leak" || kind == "overuse") {
       log_.problems.push_back({entry, test, kind, event.text(kind == "error" ? "error" : "text")});
     }

@@ -98,11 +98,12 @@ struct LoggedSkip {
   std::string reason;
 };
 
-/// Something that a test did wrong: an overuse, a leak, an error of CUDA, running out of memory.
+/// Something that a test did wrong: an overuse, a leak, an error of CUDA, running out of memory. And what made its
+/// entry run again, which is nobody's mistake.
 struct LoggedProblem {
   std::string entry;
   std::string test;
-  std::string kind; ///< the event
+  std::string kind; ///< the event, or `ran again`
   std::string text;
 };
 

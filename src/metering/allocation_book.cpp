@@ -24,6 +24,14 @@ std::vector<devices::Allocations> sorted(const Groups& groups) {
   return all;
 }
 
+/// What this thread is about to allocate.
+struct Asked {
+  const AllocationBook* book = nullptr;
+  int device = 0;
+  std::uint64_t bytes = 0;
+};
+thread_local Asked asked_by_thread;
+
 void add_to(devices::Allocations& group, const AllocationBook::Allocation& allocation) {
   group.kind = allocation.kind;
   group.function = allocation.function;
@@ -39,6 +47,7 @@ std::uint64_t AllocationBook::total(const Sums& sums) {
 
 void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   const std::lock_guard guard{mutex_};
+  forget_asked();
   const auto [place, is_new] = entries_.try_emplace(address, Entry{allocation, period_});
   if (!is_new) {
     take_off(place->second);
@@ -64,13 +73,16 @@ void AllocationBook::ask(const Allocation& allocation) {
   std::shared_ptr<const Limits> limits;
   {
     const std::lock_guard guard{mutex_};
+    forget_asked();
     if (!limits_ || allocation.bytes == 0) {
       return;
     }
     const auto device = static_cast<std::size_t>(allocation.device);
     const Bytes limit = device < limits_->of_devices.size() ? limits_->of_devices[device] : Bytes{};
-    const auto& of_device = devices_[allocation.device];
-    if (Bytes{total(of_device.now)} - Bytes{total(of_device.at_begin)} + Bytes{allocation.bytes} <= limit) {
+    auto& of_device = devices_[allocation.device];
+    of_device.asked += allocation.bytes;
+    asked_by_thread = {this, allocation.device, allocation.bytes};
+    if (Bytes{total(of_device.now)} - Bytes{total(of_device.at_begin)} + Bytes{of_device.asked} <= limit) {
       return;
     }
     limits = limits_;
@@ -78,8 +90,21 @@ void AllocationBook::ask(const Allocation& allocation) {
   limits->ask(so_far_with(allocation)); // without the mutex: it may use the devices
 }
 
+void AllocationBook::settle() {
+  const std::lock_guard guard{mutex_};
+  forget_asked();
+}
+
+void AllocationBook::forget_asked() {
+  if (asked_by_thread.book == this) {
+    devices_[asked_by_thread.device].asked -= asked_by_thread.bytes;
+    asked_by_thread = {};
+  }
+}
+
 void AllocationBook::refuse(int device, std::uint64_t bytes) {
   const std::lock_guard guard{mutex_};
+  forget_asked();
   auto& of_device = devices_[device];
   of_device.wanted = std::max(of_device.wanted, total(of_device.now) + bytes);
 }
@@ -123,7 +148,7 @@ void AllocationBook::begin() {
   }
 }
 
-/// The figures if `asked`, of which no bytes ask for nothing, were made.
+/// The figures if `asked`, of which no bytes ask for nothing, were made, and all that other threads ask for there.
 devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
   const std::lock_guard guard{mutex_};
   devices::Usage usage;
@@ -145,7 +170,7 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
     of.device = device;
     auto of_device = noted;
     if (asked.bytes > 0 && device == asked.device) {
-      of_device.now.at(index_of(asked.kind)) += asked.bytes;
+      of_device.now.at(index_of(asked.kind)) += of_device.asked;
       if (total(of_device.now) > of_device.peak) {
         of_device.peak = total(of_device.now);
         of_device.at_peak = of_device.now;

@@ -30,9 +30,11 @@ public:
   /// Notes an allocation. `address` is its identity; one that is still noted there was freed unseen, and is replaced.
   void add(std::uint64_t address, const Allocation& allocation);
 
-  /// An allocation that is about to be made: calls what ask_beyond() was given, if it would exceed a limit. Call it in
-  /// the thread that allocates.
+  /// An allocation that is about to be made: calls what ask_beyond() was given, if it would exceed a limit together with
+  /// those that other threads are about to make. Call it in the thread that allocates, and settle() in the same one
+  /// when it was made or not, unless add() or refuse() says so.
   void ask(const Allocation& allocation);
+  void settle();
 
   /// Whether ask() may call anything.
   [[nodiscard]] bool asks() const { return asks_; }
@@ -72,6 +74,7 @@ private:
     std::uint64_t wanted = 0;         ///< `now` and what was refused, together
     std::uint64_t before_periods = 0; ///< of `now`: what was allocated before the first period
     std::uint64_t kept_at_begin = 0;
+    std::uint64_t asked = 0; ///< is about to be allocated
   };
 
   struct Limits {
@@ -82,6 +85,7 @@ private:
   static std::uint64_t total(const Sums& sums);
   [[nodiscard]] devices::Usage so_far_with(const Allocation& asked);
   void take_off(const Entry& entry);
+  void forget_asked();
 
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> entries_; ///< by address

@@ -67,12 +67,17 @@ void DriverAllocations::note(Call call, const cupti::CallData& data) {
     if (book_.asks()) {
       book_.ask(asked_by(call, data));
     }
-  } else if (const auto result = *static_cast<const devices::cuda::Result*>(data.return_value);
-             result == devices::cuda::success) {
-    note_made(call, data);
-  } else if (result == devices::cuda::out_of_memory) {
-    const auto refused = asked_by(call, data);
-    book_.refuse(refused.device, refused.bytes);
+  } else {
+    const auto result = *static_cast<const devices::cuda::Result*>(data.return_value);
+    if (result == devices::cuda::success) {
+      note_made(call, data);
+    } else if (result == devices::cuda::out_of_memory) {
+      const auto refused = asked_by(call, data);
+      book_.refuse(refused.device, refused.bytes);
+    }
+    if (book_.asks()) {
+      book_.settle();
+    }
   }
 }
 

@@ -98,8 +98,29 @@ void say(const std::string& text) { write_line("gputest: " + text + "\n"); }
 
 void say_time_out(const std::string& text) { write_line("\ngputest: " + text + "\n"); }
 
-EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) {
-  os::EntryPage page;
+namespace {
+
+/// How often the entry may run.
+int attempts_of(const WatchedEntry& entry) {
+  const auto value = os::read_variable("GPUTEST_ATTEMPTS").value_or("");
+  return entry.kind == policy::EntryCommand::any ? 1 : value == "1" ? 1 : value == "2" ? 2 : 3;
+}
+
+/// Whether its tests may ask for more than is there: what they declare cannot.
+bool may_be_stopped() { return os::read_variable("GPUTEST_MEMORY").value_or("auto").rfind("auto", 0) == 0; }
+
+/// The end of an entry that fails other than its test may: CTest is to see it whatever it expects.
+EntryEnd ended_unseen(EntryEnd end, const WatchedEntry& entry) {
+  if (entry.will_fail || entry.by_output) {
+    say(policy::text_of_unseen_failure(entry.name, entry.will_fail));
+    end.signal = SIGKILL;
+  }
+  return end;
+}
+
+/// Runs the command once. If a process of it was stopped, nothing is said and judged.
+EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& entry, os::EntryPage& page,
+                  const std::optional<policy::TimeLimit>& limit, bool may_run_again) {
   if (entry.kind == policy::EntryCommand::any) {
     page.set_measured();
   }
@@ -107,15 +128,10 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
     page.set_output_is_judged();
   }
   os::set_variable("GPUTEST_ENTRY", page.path());
-  name_reports(command, entry);
-  const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
-  if (limit) { // which one process counts. One that cannot be used stays: the tests fail for it
-    os::remove_variable("GPUTEST_TIMEOUT");
-  }
-  const auto program = command.front();
   EntryEnd end;
   WaitNotice notice;
   Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  watch.withholds_output = entry.by_output && may_run_again && may_be_stopped();
   watch.look_interval = std::chrono::milliseconds{entry.look ? 100 : 1000};
   watch.look = [&] {
     notice.look(page);
@@ -123,14 +139,17 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
       entry.look();
     }
   };
-  end.command = run_supervised(std::move(command), watch);
+  end.command = run_supervised(command, watch);
   end.report = page.report();
+  if (end.report.stopped && !end.command.timed_out) {
+    return end;
+  }
   const auto problems = entry.judge && end.command.error == 0 ? entry.judge(end.command) : std::vector<std::string>{};
   if (end.command.signal != 0 && !end.command.timed_out) {
     end.signal = end.command.signal;
     return end;
   }
-  auto verdict = judge(entry, end, page, program, limit);
+  auto verdict = judge(entry, end, page, command.front(), limit);
   if (!verdict.problem.empty() && !(entry.by_output && verdict.meant_by_the_test)) {
     say("failed: " + verdict.problem);
   } else if (entry.by_output && !verdict.meant_by_the_test && !end.report.refused.empty()) {
@@ -143,11 +162,43 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
     verdict = {does_not_fail(verdict.exit_code) ? EXIT_FAILURE : verdict.exit_code, problem, false};
   }
   end.exit_code = verdict.exit_code;
-  if (!verdict.meant_by_the_test && (entry.will_fail || entry.by_output)) {
-    say(policy::text_of_unseen_failure(entry.name, entry.will_fail));
-    end.signal = SIGKILL;
+  return verdict.meant_by_the_test ? end : ended_unseen(std::move(end), entry);
+}
+
+/// Says that the entry runs again, and sets the environment of that attempt. False if it may not, which is a failure.
+bool prepare_next_attempt(const WatchedEntry& entry, const policy::EntryReport& report, int attempt) {
+  const auto next = policy::next_attempt(entry.name, report, attempt, attempts_of(entry));
+  if (next.number == 0 || !entry.by_output) {
+    say(next.text);
   }
-  return end;
+  if (next.number != 0) {
+    os::set_variable("GPUTEST_ATTEMPT", std::to_string(next.number));
+    os::set_variable("GPUTEST_LEARNED", next.lease == Bytes{} ? "1024TiB" : std::to_string(next.lease.count()) + "B");
+  }
+  return next.number != 0;
+}
+
+} // namespace
+
+EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, const policy::EntryReport& first) {
+  name_reports(command, entry);
+  const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
+  if (limit) { // which one process counts, for each attempt. One that cannot be used stays: the tests fail for it
+    os::remove_variable("GPUTEST_TIMEOUT");
+  }
+  EntryEnd end;
+  end.report = first;
+  for (int attempt = first.stopped ? 2 : 1;; ++attempt) {
+    if (end.report.stopped && !prepare_next_attempt(entry, end.report, attempt - 1)) {
+      end.exit_code = EXIT_FAILURE;
+      return ended_unseen(std::move(end), entry);
+    }
+    os::EntryPage page;
+    end = run_once(command, entry, page, limit, attempt < attempts_of(entry));
+    if (!end.report.stopped || end.command.timed_out) {
+      return end;
+    }
+  }
 }
 
 } // namespace gputest::supervise

@@ -14,6 +14,7 @@
 #include <set>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -57,7 +58,7 @@ std::optional<bool> has_open(pid_t pid, const std::vector<struct stat>& streams)
 
 } // namespace
 
-Relays::Relays(bool any) {
+Relays::Relays(bool any, bool withholds) {
   std::vector<struct stat> taken;
   if (!any) {
     return;
@@ -76,7 +77,7 @@ Relays::Relays(bool any) {
       relays_[static_cast<std::size_t>(same - taken.begin())].also = stream;
     } else if (own && ::pipe2(ends.data(), O_CLOEXEC) == 0) {
       taken.push_back(*own);
-      relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream});
+      relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream, {}, withholds});
     }
   }
 }
@@ -106,16 +107,16 @@ bool Relays::any_writer() const {
 
 /// What it waits for: to read, or else to write what it has read.
 pollfd Relays::Relay::next() const {
-  return unwritten.empty() || !read_end ? pollfd{read_end.number(), POLLIN, 0} : pollfd{stream, POLLOUT, 0};
+  return withholds || unwritten.empty() || !read_end ? pollfd{read_end.number(), POLLIN, 0} : pollfd{stream, POLLOUT, 0};
 }
 
 /// When next() is ready. False at its end, and if nobody reads this process's stream: then whoever writes is to see
 /// that as well.
 bool Relays::Relay::pass_on() {
-  if (unwritten.empty()) {
+  if (withholds || unwritten.empty()) {
     std::array<char, PIPE_BUF> buffer{}; // so much at least fits into a pipe that is ready
     const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
-    unwritten.assign(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    unwritten.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     return size > 0 || (size < 0 && errno == EINTR);
   }
   const auto count = ::write(stream, unwritten.data(), unwritten.size());
@@ -148,6 +149,29 @@ void Relays::pass_on_what_is_there() {
   constexpr int most = 2 * (1 << 20) / PIPE_BUF; // of the most that a user's pipe has: a read and a write each
   std::vector<pollfd> nothing_else;
   for (int passes_left = most; passes_left > 0 && wait(nothing_else, nanoseconds{0}); --passes_left) {
+  }
+}
+
+void Relays::release() {
+  for (auto& relay : relays_) {
+    if (!std::exchange(relay.withholds, false)) {
+      continue;
+    }
+    while (!relay.unwritten.empty()) {
+      pollfd ready{relay.stream, POLLOUT, 0};
+      static_cast<void>(::poll(&ready, 1, -1));
+      if (!relay.pass_on()) {
+        break; // nobody reads it
+      }
+    }
+  }
+}
+
+void Relays::drop_withheld() {
+  for (auto& relay : relays_) {
+    if (relay.withholds) {
+      relay.unwritten.clear();
+    }
   }
 }
 

@@ -19,8 +19,12 @@ namespace gputest::supervise {
 /// it, which no look at /proc can tell.
 class Relays {
 public:
-  /// With `any` false there are none. Else SIGPIPE stays blocked in this process.
-  explicit Relays(bool any);
+  /// With `any` false there are none. Else SIGPIPE stays blocked in this process. With `withholds` what comes is kept
+  /// until the end of this.
+  explicit Relays(bool any, bool withholds = false);
+  ~Relays() { release(); }
+  Relays(const Relays&) = delete;
+  Relays& operator=(const Relays&) = delete;
 
   /// What to give others in place of a stream of this process: the stream itself, if it has no relay.
   [[nodiscard]] int output_for(int stream) const;
@@ -42,6 +46,10 @@ public:
   /// Passes on what was written before this call, as far as that is possible without blocking.
   void pass_on_what_is_there();
 
+  /// Passes on what was withheld. Blocks until it is read.
+  void release();
+  void drop_withheld();
+
   /// Ends those of the processes that can write to a relay, again and again for at most a second, because one may have
   /// started another meanwhile. With `all`, also those of which that cannot be told. Returns their names.
   [[nodiscard]] std::string end_holders(std::vector<pid_t> (*candidates)(), bool all);
@@ -53,6 +61,7 @@ private:
     int stream = -1;            ///< of this process
     int also = -1;              ///< another one, which is the same file
     std::string unwritten = {}; ///< was read and not written yet
+    bool withholds = false;
 
     [[nodiscard]] pollfd next() const;
     [[nodiscard]] bool pass_on();

@@ -80,7 +80,8 @@ public:
   }
 
   /// Ends this process by a signal that was sent to it, if it is not ignored.
-  static void end_by(const signalfd_siginfo& info) {
+  void end_by(const signalfd_siginfo& info) {
+    relays_.release();
     const sigset_t waited = waited_for();
     ::sigprocmask(SIG_UNBLOCK, &waited, nullptr);
     ::raise(static_cast<int>(info.ssi_signo));
@@ -204,7 +205,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   const sigset_t& before = signals_of_commands();
   const sigset_t waited = waited_for();
   ::sigprocmask(SIG_BLOCK, &waited, nullptr);
-  Relays relays{watch.limit.count() > 0 && watch.page != nullptr};
+  Relays relays{(watch.limit.count() > 0 || watch.withholds_output) && watch.page != nullptr, watch.withholds_output};
   Happenings happenings{relays};
   if (!happenings.can_wait()) {
     return {errno};
@@ -238,7 +239,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   relays.close_write_ends();
   const auto pass_on = [&](std::optional<nanoseconds> limit) { // when the command has ended
     if (const auto info = happenings.wait(limit); info && info->ssi_signo != SIGCHLD) {
-      Happenings::end_by(*info);
+      happenings.end_by(*info);
     }
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
@@ -253,9 +254,16 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     } while (ended > 0 && ended != child);
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+      const bool stopped = watch.page != nullptr && watch.page->report().stopped;
+      if (stopped) {
+        end_descendants();
+      }
       end.left_behind = wait_for_end_of(relays, watch, begun, pass_on,
                                         [&] { return relays.end_holders([] { return descendants(); }, true); });
       end.timed_out = !end.left_behind.empty();
+      if (stopped) {
+        relays.drop_withheld();
+      }
       return end;
     }
     auto left = time_left(watch, begun);

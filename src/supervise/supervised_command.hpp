@@ -23,6 +23,7 @@ struct Watch {
   os::EntryPage* page = nullptr;     ///< of an entry: its processes' waits do not count; may be null
   std::function<void()> look;        ///< is called at this interval; may be empty
   std::chrono::milliseconds look_interval{100};
+  bool withholds_output = false; ///< until it is known whether the entry runs again: that of such a command is dropped
 };
 
 /// How a command ended.
@@ -40,6 +41,9 @@ struct CommandEnd {
 /// command on, if this process's own is a pipe, and blocks as long as anybody keeps it open: CTest waits for that. When
 /// the limit is over then, only these processes are killed, as far as they are found below this one. What has an output
 /// of its own is left alone.
+///
+/// If a process of the entry was stopped, so that the entry is to run again, all that the command has left below this
+/// one is killed.
 ///
 /// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those to its
 /// process group, as a terminal sends them, reach it by themselves, once. From a process with one thread, which becomes

@@ -133,9 +133,9 @@ void add_run(CommandLine& line) {
             fmt::format("{} ({})", text, variable))
         ->type_name(values);
   };
-  add("--memory", "GPUTEST_MEMORY", "small|medium|large|SIZE|none",
+  add("--memory", "GPUTEST_MEMORY", "auto|small|medium|large|SIZE|none",
       "memory per device; a size is such as 3GiB; none: run at once, without a lease", [](const auto& text, auto name) {
-        if (text != "none") {
+        if (text != "none" && text != "auto") {
           static_cast<void>(parse_request(text, name));
         }
       });

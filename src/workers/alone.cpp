@@ -131,7 +131,7 @@ std::string command_after(const TestCase& test, std::vector<std::string> before)
 
 } // namespace
 
-int watch(std::vector<std::string> command) {
+int watch(std::vector<std::string> command, const policy::EntryReport& first) {
   const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
   const auto program = command.front();
   if (!target.ctest || (is_traced() && !os::find_ctest())) {
@@ -139,7 +139,7 @@ int watch(std::vector<std::string> command) {
   }
   const auto name = variable("GPUTEST_TEST");
   const auto end = run_entry(std::move(command), {name.empty() ? program : name, policy::EntryCommand::tests,
-                                                  target.will_fail, target.by_output});
+                                                  target.will_fail, target.by_output}, first);
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 

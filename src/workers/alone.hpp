@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/policy/verdict.hpp"
 #include "workers/test_case.hpp"
 
 #include <chrono>
@@ -12,8 +13,8 @@ namespace gputest::workers {
 
 /// Runs the command of an executable with tests, and ends as CTest is to see it: returns an exit code, or ends this
 /// process by a signal. Becomes the command if no ctest has started it for an entry, or if a debugger holds this
-/// process and no ctest has started it.
-[[nodiscard]] int watch(std::vector<std::string> command);
+/// process and no ctest has started it. `first`: as run_entry() says.
+[[nodiscard]] int watch(std::vector<std::string> command, const policy::EntryReport& first = {});
 
 /// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.
 [[nodiscard]] int run_alone(const TestCase& test, const std::string& why);

@@ -195,6 +195,9 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
     return run_alone(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
   const bool died = answer.kind == Kind::death;
+  if (died && report.stopped && time_out.empty()) {
+    return watch(test.command, report);
+  }
   const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
   using Device = WorkerMessage::Device;
   const bool shares_errors = answer.mps != Mps::none;

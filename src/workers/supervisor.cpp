@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/supervisor.hpp"
 
+#include "core/os/entry_page.hpp"
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 #include "supervise/supervised_command.hpp"
@@ -54,6 +55,7 @@ constexpr milliseconds longest_handover{1'000}; ///< a client that is stopped ke
 constexpr const char* at_the_end = "when there were no more cases";
 constexpr const char* for_others = "because others needed their devices";
 constexpr const char* after_a_change = "after a case that changed its process";
+constexpr const char* for_more_memory = "because a case needed more memory than there was, and ran again alone";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 
@@ -198,6 +200,7 @@ private:
       static_cast<void>(::write(job_.descriptors[1].number(), said.data(), said.size()) < 0);
     }
     const auto filter = job_.texts.front();
+    const auto page = page_of(job_);
     std::vector<int> streams;
     for (const auto& stream : job_.descriptors) {
       streams.push_back(stream.number());
@@ -266,7 +269,11 @@ private:
         if (!has_begun) {
           return give_back();
         }
-        reply_after_end(filter, std::move(verdict), has_verdict);
+        if (!has_verdict && page != nullptr && page->report().stopped) {
+          reply_stopped();
+        } else {
+          reply_after_end(filter, std::move(verdict), has_verdict);
+        }
         return false;
       }
     }
@@ -286,6 +293,26 @@ private:
       write_file(run_.folder, "earned", std::to_string((milliseconds_in(run_.folder, "earned") + balance_).count()));
       balance_ = milliseconds{0};
     }
+  }
+
+  /// The page of the case's entry; null: it cannot be opened.
+  static std::shared_ptr<os::EntryPage> page_of(const WorkerMessage& job) {
+    const std::string start = "GPUTEST_ENTRY=";
+    for (const auto& text : job.texts) {
+      if (text.compare(0, start.size(), start) == 0) {
+        return os::EntryPage::open(text.substr(start.size()));
+      }
+    }
+    return nullptr;
+  }
+
+  /// gputest has ended the worker, so that its case runs again: the cases before it have done nothing wrong.
+  void reply_stopped() {
+    const int status = worker_.wait_for_status();
+    leave(for_more_memory);
+    forget_cases();
+    worker_.kill_all();
+    reply_death(status, false);
   }
 
   void reply_after_end(const std::string& filter, WorkerMessage verdict, bool has_verdict) {

@@ -125,6 +125,7 @@ TEST_F(Catch2, fails_if_main_drops_the_result_of_test_cases_that_failed) {
 }
 
 TEST_F(Catch2, fails_a_test_case_that_takes_more_than_its_lease) {
+  set("GPUTEST_MEMORY", "small");
   EXPECT_EQ(run_case("takes too much").exit_code, 0) << "where no entry runs, that is a warning";
   set("GPUTEST_TEST", "entry");
   for (const std::string name : {"takes too much", "takes too much and throws"}) {

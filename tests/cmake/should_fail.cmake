@@ -131,7 +131,7 @@ should_pass("gpu_add_test(NAME u COMMAND exe)\n${add_below}")
 
 # Values.
 set(size "a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB")
-should_refuse(MEMORY "small, medium, large, none, or ${size} (default: small)." huge Small 3 3gib .5GiB 1.GiB "3 GiB" 3GiBs 3GB 1.0005GiB 0.5B
+should_refuse(MEMORY "auto, small, medium, large, none, or ${size} (default: auto)." huge Small 3 3gib .5GiB 1.GiB "3 GiB" 3GiBs 3GB 1.0005GiB 0.5B
   1024.001TiB 9999999999999999999999B)
 should_accept(MEMORY small medium large none 1B 1024TiB 0.001KiB 007GiB)
 foreach(keyword IN ITEMS HEAP KEEPS)
@@ -160,7 +160,7 @@ should_refuse(LARGE "exclude, serial or wait (default: exclude, or the environme
 should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY 40GiB LARGE wait)]]
   "gpu_add_test(NAME t): LARGE wait is for large tests, but MEMORY is 40GiB. Write MEMORY large, or leave LARGE out.")
 should_fail([[gpu_add_test(NAME t COMMAND exe LARGE serial)]]
-  "gpu_add_test(NAME t): LARGE serial is for large tests, but MEMORY is small.")
+  "gpu_add_test(NAME t): LARGE serial is for large tests, but MEMORY is auto.")
 should_refuse(LAUNCHER "on or off (default: on for a command that does not link gputest::main or gputest::catch2; off in gpu_discover_tests())." yes On)
 should_refuse(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU."
   0.0 -5 5s .5 5. 1000000000)

@@ -18,7 +18,10 @@ using testing::Not;
 /// What tests allocate, held against what they lease, in an entry of CTest's.
 class MeterSuite : public SuiteTest {
 protected:
-  MeterSuite() { set("GPUTEST_TEST", "entry"); }
+  MeterSuite() {
+    set("GPUTEST_TEST", "entry");
+    set("GPUTEST_MEMORY", "small");
+  }
 
   [[nodiscard]] std::map<std::string, Report> reports(const std::string& filter) const {
     return reports_of("meter", filter);

@@ -19,6 +19,8 @@ const std::string of_suite = "Memory needs a lease before it is taken: for SetUp
 /// Memory that is taken without a lease, or beyond one.
 class Overuse : public SuiteTest {
 protected:
+  Overuse() { set("GPUTEST_MEMORY", "small"); }
+
   /// Starts two processes that take 1.5 of 4 GiB without a lease, and then ask for 1.5 GiB each: neither can have them
   /// beside what the other has. The first to ask has to fail at once, with `story`, and the other has to go on.
   void expect_one_to_go_on(const std::string& filter, const std::string& before, const std::string& story,

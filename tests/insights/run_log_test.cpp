@@ -92,14 +92,16 @@ TEST(RunLogs, keep_the_results_the_skips_and_the_problems_of_tests) {
       line("103.0", 7, R"("test":"S.e","event":"error","error":"CUDA_ERROR_X","text":"not this")") +
       line("104.0", 7, R"("test":"S.m","event":"out_of_memory","text":"who had it")") +
       line("105.0", 7, R"("test":"S.l","event":"leak","text":"left")") +
-      line("106.0", 7, R"("test":"S.o","event":"overuse","text":"beyond")"));
+      line("106.0", 7, R"("test":"S.o","event":"overuse","text":"beyond")") +
+      line("107.0", 7, R"("test":"S.a","event":"again","text":"needs more","attempt":"1")"));
   EXPECT_THAT(log.tests,
               ElementsAre(FieldsAre("sort", "S.k", "skipped", 0.25, "why", 101, 7, "t.cpp", 5U)));
   EXPECT_THAT(log.skips, ElementsAre(FieldsAre("sort", "", "no GPU")));
   EXPECT_THAT(log.problems,
               ElementsAre(FieldsAre("sort", "S.e", "error", "CUDA_ERROR_X"),
                           FieldsAre("sort", "S.m", "out_of_memory", "who had it"),
-                          FieldsAre("sort", "S.l", "leak", "left"), FieldsAre("sort", "S.o", "overuse", "beyond")));
+                          FieldsAre("sort", "S.l", "leak", "left"), FieldsAre("sort", "S.o", "overuse", "beyond"),
+                          FieldsAre("sort", "S.a", "ran again", "needs more")));
 }
 
 TEST(RunLogs, count_the_leases_of_a_process_that_has_become_another_program_to_the_one_that_leases) {

@@ -91,6 +91,28 @@ TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refuse
   EXPECT_EQ(book_.so_far().devices.at(0).wanted, Bytes{});
 }
 
+TEST_F(AllocationBookTest, asks_for_what_several_threads_are_about_to_allocate_together) {
+  book_.begin();
+  std::vector<Bytes> asked;
+  book_.ask_beyond({64_MiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
+  const auto ask = [&] { book_.ask({device_memory, 0, "f", (40_MiB).count()}); };
+  ask();
+  EXPECT_TRUE(asked.empty());
+  std::thread{[&] {
+    ask();
+    book_.settle();
+  }}.join();
+  EXPECT_EQ(asked, std::vector{80_MiB}) << "the first one is not made yet";
+  add(1, 40_MiB);
+  ask();
+  EXPECT_EQ(asked.back(), 80_MiB);
+  book_.settle();
+  book_.remove(1);
+  ask();
+  EXPECT_EQ(asked.size(), 2U) << "and what was not made does not count";
+  book_.settle();
+}
+
 TEST_F(AllocationBookTest, asks_before_an_allocation_beyond_a_limit) {
   add(1, 100_MiB); // before the period
   book_.begin();

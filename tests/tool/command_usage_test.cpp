@@ -60,6 +60,14 @@ TEST_F(CommandUsage, only_prints_it_where_a_setting_says_so) {
   EXPECT_NE(ended.err.find("gputest: script took at least "), std::string::npos) << ended.err;
 }
 
+TEST_F(CommandUsage, beyond_an_estimate_is_only_printed) {
+  auto command = takes_too_much("true");
+  command.insert(command.begin(), {"run", "--"});
+  const auto ended = tool_.run(command);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("gputest: script took at least "), std::string::npos) << ended.err;
+}
+
 TEST_F(CommandUsage, does_not_satisfy_an_expected_failure) {
   tool_.set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run(takes_too_much("true")).signal, SIGKILL);

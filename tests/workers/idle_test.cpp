@@ -321,6 +321,32 @@ TEST_F(WorkerCase, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_ot
   EXPECT_THAT(results.at("Plain.takes_most").output, HasSubstr("it asks for 3 GiB, and beside the other processes"));
 }
 
+TEST_F(WorkerCase, runs_a_case_again_alone_that_was_stopped_and_nobody_is_blamed_for_the_end_of_its_worker) {
+  add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
+  add("Undeclared.takes_most", "", {}, "", "DEPENDS Plain.a FIXTURES_REQUIRED workers");
+  add("Plain.b", "", {}, "", "DEPENDS Undeclared.takes_most FIXTURES_REQUIRED workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
+              "FIXTURES_CLEANUP workers ENVIRONMENT GPUTEST_TEST=workers_end");
+  ChildProcess other{{TOOL, "run", "--memory", "2GiB", "--", "/bin/sh", "-c", "echo @inside; read line"},
+                     environment()};
+  other.wait_for_out("@inside");
+  auto ctest = start_ctest({"-j1"});
+  ctest.wait_for_out("Undeclared.takes_most waits for");
+  other.close_input();
+  const auto results = results_of(ctest.finish().out);
+  const auto& again = results.at("Undeclared.takes_most");
+  EXPECT_EQ(again.word, "Passed") << again.output;
+  ASSERT_EQ(again.processes.size(), 2U);
+  EXPECT_EQ(again.processes.front(), results.at("Plain.a").processes.front()) << "first in the worker";
+  EXPECT_THAT(again.output, HasSubstr("gputest: Undeclared.takes_most needs 3 GiB, and its estimated lease of 256 MiB "
+                                      "could not grow: others hold the rest. It was stopped before it took them, and "
+                                      "runs again with 3.38 GiB. "));
+  EXPECT_THAT(again.output, Not(HasSubstr("failed")));
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+  EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
+  EXPECT_THAT(results.at("workers_end").output, HasSubstr("1 ended because a case needed more memory than there was"));
+}
+
 /// A worker whose supervisor is this test.
 class KeptWorker : public WorkerCase {
 protected:

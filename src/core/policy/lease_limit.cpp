@@ -109,7 +109,7 @@ std::string beyond_lease(const BeyondLease& request, Notation notation) {
 
 /// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.
 static bool takes_the_entrys_size(const Request& request) {
-  return request.memory_by == SaidBy::entry ||
+  return request.memory_by == SaidBy::entry || request.is_estimated() ||
          (request.memory_by == SaidBy::fixture && request.memory_class != MemoryClass::small);
 }
 

@@ -107,7 +107,10 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
   } else if (fixture) {
     request.memory_class = *fixture;
     request.bytes = *fixture == MemoryClass::small ? std::nullopt : entry.bytes;
-    request.memory_by = request.bytes ? SaidBy::entry : SaidBy::fixture;
+    if (entry.is_estimated() && *fixture == MemoryClass::large) {
+      request.bytes.reset(); // the whole device is what it says
+    }
+    request.memory_by = request.bytes ? entry.memory_by : SaidBy::fixture;
   }
   request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));
   request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));
@@ -183,6 +186,14 @@ Bytes estimate_for(Bytes needed) {
     step *= 2;
   }
   return Bytes{(needed.count() + step - 1) / step * step};
+}
+
+Request fitted(Request request, Bytes largest) {
+  if (request.is_estimated() && request.bytes && *request.bytes > largest) {
+    request.memory_class = MemoryClass::large;
+    request.bytes.reset();
+  }
+  return request;
 }
 
 MemoryRequest to_memory_request(const Request& request, Bytes device_bytes) {

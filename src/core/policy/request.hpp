@@ -30,6 +30,10 @@ struct MemoryRequest {
 /// of 2 MiB. Pure.
 [[nodiscard]] Bytes estimate_for(Bytes needed);
 
+/// The request, or one of whole devices if it is an estimate of more than `largest`, which a test can have of any
+/// device here: an estimate makes no test impossible. Pure.
+[[nodiscard]] Request fitted(Request request, Bytes largest);
+
 /// What a device heap (the limit for `malloc` in kernels) really takes of the device, once a kernel that uses it has
 /// run: 2 MiB more, for heaps of 64 MiB to 1 GiB on an H200, in whole MiB.
 ///

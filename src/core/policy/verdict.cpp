@@ -8,6 +8,12 @@
 
 namespace gputest::policy {
 
+namespace {
+
+constexpr int last_attempt = 3; // with whole devices
+
+} // namespace
+
 Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
   const bool only_tests = command == EntryCommand::tests;
   const bool unfinished = report.begun > report.ended;
@@ -68,6 +74,25 @@ std::string text_of_unseen_failure(const std::string& entry, bool will_fail) {
                       ? " is expected to fail (WILL_FAIL), but not for this reason"
                       : " is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION), and fails in spite of "
                         "it");
+}
+
+NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts) {
+  const auto& running = report.running;
+  const auto who = running.empty() || running == entry ? entry : entry + ": " + running;
+  const auto& [needed, leased] = report.stopped;
+  const std::string remedy = ". MEMORY in gpu_add_test() or gpu_discover_tests(), or an annotation, says what it needs";
+  NextAttempt next;
+  next.text = who + " needs " + to_string(needed) + ", and its estimated lease of " + to_string(leased) +
+              " could not grow: others hold the rest. It was stopped before it took them, and ";
+  if (attempt >= attempts) {
+    next.text = "failed: " + next.text + "runs no more (GPUTEST_ATTEMPTS=" + std::to_string(attempts) + ")" + remedy;
+    return next;
+  }
+  next.number = attempt + 1;
+  next.lease = next.number == last_attempt ? Bytes{} : needed + Bytes{needed.count() / 8};
+  next.text += "runs again with " + (next.lease == Bytes{} ? std::string{"a whole device"} : to_string(next.lease)) +
+               ". Only that counts" + remedy + ", so that it runs once";
+  return next;
 }
 
 std::optional<TimeLimit> parse_time_limit(const std::string& text) {

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <gputest/bytes.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace gputest::policy {
+
+/// That a process was ended before it took more than its estimated lease, which could not grow.
+struct Stopped {
+  Bytes needed; ///< of the device of which it would have had most; 0: it was not stopped
+  Bytes leased; ///< of each device
+
+  explicit operator bool() const { return needed > Bytes{}; }
+};
 
 /// What the processes of an entry have told of their tests (core/os/entry_page).
 struct EntryReport {
@@ -19,6 +29,7 @@ struct EntryReport {
   bool failed = false;              ///< tests failed in any of these
   std::string skipped_because = {}; ///< why gputest has skipped a test, if it has not said so; empty: it has, or none
   std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
+  Stopped stopped = {};             ///< the entry is to run again
 };
 
 /// What runs in an entry.
@@ -45,6 +56,17 @@ struct Verdict {
 /// What is said when the watcher ends by SIGKILL because CTest would not see a failure in an exit code. `will_fail`: it
 /// inverts them; else it judges by the output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION).
 [[nodiscard]] std::string text_of_unseen_failure(const std::string& entry, bool will_fail);
+
+/// How an entry runs again whose process was stopped.
+struct NextAttempt {
+  int number = 0; ///< 0: it may not run again
+  Bytes lease;    ///< for which it waits; 0: whole devices
+  std::string text; ///< the reason that a user reads
+};
+
+/// After `attempt` of at most `attempts` of the entry. The second one leases what the test asked for and an eighth
+/// more, since a test that is stopped often needs more later. The third one, which is the last, has whole devices. Pure.
+[[nodiscard]] NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts);
 
 /// How long the command of an entry may run.
 struct TimeLimit {

@@ -18,7 +18,7 @@ const char* name_of(Enumeration value, const std::array<const char*, count>& nam
 }
 
 constexpr std::array stages{"outside", "entering", "inside", "waiting", "holding", "idle"};
-constexpr std::array said_by{"entry", "fixture", "suite", "test", "section"};
+constexpr std::array said_by{"entry", "fixture", "suite", "test", "section", "estimate"};
 
 JsonObject process(const ledger::Record& record) {
   JsonObject object;

@@ -231,7 +231,7 @@ ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& pla
   }
   for (const auto& asked : requests) {
     const auto memory = policy::to_memory_request(asked, smallest);
-    const bool waits = asked.memory_class != MemoryClass::large || large_waits;
+    const bool waits = asked.memory_class != MemoryClass::large || large_waits || asked.is_estimated();
     // A request that can never fit is refused when its test starts. It must not exclude other processes.
     if (waits && memory.bytes + overhead <= most) {
       request.largest_bytes = std::max(request.largest_bytes, memory.bytes.count());

@@ -43,7 +43,15 @@ DeviceSession::~DeviceSession() { release(); }
 
 void DeviceSession::set_entry(Entry entry) {
   entry_ = std::move(entry);
+  fit_entry();
   admitted_ = false;
+}
+
+/// Makes the entry's request one of this process on this machine.
+void DeviceSession::fit_entry() {
+  entry_.request = parent_lease_ ? parent_lease_->share_of(entry_.request)
+                   : machine_    ? policy::fitted(entry_.request, largest_for_a_test())
+                                 : entry_.request;
 }
 
 std::string DeviceSession::release(Bytes managed, const std::vector<devices::DeviceUsage>& left) noexcept {
@@ -59,8 +67,12 @@ std::string DeviceSession::release(Bytes managed, const std::vector<devices::Dev
     }
   }
   if (measures_) {
+    if (growth_) {
+      growth_->end();
+    }
     judge(std::move(usage), left);
     measures_ = false;
+    growth_.reset();
     meter_->ask_beyond({}, {});
   }
   if (holds_) {

@@ -7,6 +7,7 @@
 #include "core/policy/run_mode.hpp"
 #include "core/session/answers.hpp"
 #include "core/session/choice.hpp"
+#include "core/session/growth.hpp"
 #include "core/session/measurement.hpp"
 #include "core/session/messages.hpp"
 #include "core/session/overhead.hpp"
@@ -95,6 +96,9 @@ public:
   /// The bytes of a lease of `request` on each of the first `gpus` devices.
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
 
+  /// What memory resources may take under such a lease. One that is estimated grows, so devices are its limit.
+  [[nodiscard]] std::vector<Bytes> limits_of(const Request& request) const;
+
   /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
   [[nodiscard]] Bytes largest_for_a_test() const;
 
@@ -165,6 +169,7 @@ public:
 
 private:
   Outcome no_gpu(const std::string& why);
+  void fit_entry();
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
   [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
   [[nodiscard]] Outcome take_place(const ledger::Ledger::EnterRequest& request,
@@ -182,6 +187,7 @@ private:
   [[nodiscard]] bool is_still_stuck();
   void begin_measuring(const Request& request, const std::string& test);
   void ask_beyond_the_lease();
+  [[nodiscard]] Bytes total() const;
   void allow_for_context(const devices::Usage& usage);
   void judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left);
   void judge_overuse(Measured& measured);
@@ -227,6 +233,7 @@ private:
   bool has_left_ = false; ///< a test has left memory allocated: what the process has is not its context alone
   bool measures_ = false; ///< a period of the meter's has begun
   Allowance allowance_;   ///< of the lease
+  std::shared_ptr<Growth> growth_; ///< of a lease that is estimated; null: it is not, or nobody sees allocations
   std::map<std::string, std::set<std::uint64_t>> keeping_periods_; ///< in which memory could be kept, by who_may_keep()
   bool overuse_told_ = false;
   std::optional<Measured> measured_;

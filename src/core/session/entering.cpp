@@ -72,7 +72,7 @@ Outcome DeviceSession::run_under(const ParentLease& parent_lease, const AllowedD
   if (own.empty()) {
     return parent_lease.nothing_left(allowed.restriction);
   }
-  entry_.request = parent_lease.share_of(entry_.request);
+  fit_entry();
   limit_to_smallest_of(own);
   for (const std::size_t index : own) {
     take(index);
@@ -124,10 +124,15 @@ Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allo
       overhead = std::max(overhead, contexts_->used(index));
     }
   }
-  auto request = enter_request(choice, plan, overhead, smallest_, entry_.large, *machine_, ledger_->devices());
+  fit_entry();
+  Plan fitting = plan;
+  for (auto& asked : fitting.requests) {
+    asked = policy::fitted(asked, largest_for_a_test());
+  }
+  auto request = enter_request(choice, fitting, overhead, smallest_, entry_.large, *machine_, ledger_->devices());
   request.who = who;
 
-  if (!choice.present && none_can_run(plan, choice)) {
+  if (!choice.present && none_can_run(fitting, choice)) {
     for (const std::size_t index : largest_of(choice, *machine_)) {
       take(index);
     }

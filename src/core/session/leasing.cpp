@@ -72,7 +72,10 @@ Outcome DeviceSession::foresee(const Request& request, const std::string& test) 
 
 /// What becomes of a large test, or of a test in a large entry; any other waits.
 policy::LargeDecision DeviceSession::decide_large(const Request& request) {
-  if (request.memory_class != MemoryClass::large && entry_.request.memory_class != MemoryClass::large) {
+  const auto is_large = [](const Request& asked) {
+    return asked.memory_class == MemoryClass::large && !asked.is_estimated();
+  };
+  if (!is_large(request) && !is_large(entry_.request)) {
     return policy::LargeDecision::wait;
   }
   if (!run_mode_) {
@@ -196,6 +199,14 @@ std::vector<Bytes> DeviceSession::bytes_of(const Request& request) const {
     }
   }
   return bytes;
+}
+
+std::vector<Bytes> DeviceSession::limits_of(const Request& request) const {
+  auto limits = bytes_of(request);
+  for (std::size_t i = 0; request.is_estimated() && i < limits.size(); ++i) {
+    limits[i] = devices_[i].total;
+  }
+  return limits;
 }
 
 Bytes DeviceSession::largest_for_a_test() const {

@@ -16,8 +16,6 @@ using devices::DeviceUsage;
 using devices::Evidence;
 using devices::Usage;
 
-constexpr Bytes granularity{std::uint64_t{2} << 20U};
-
 const char* to_string(AllocationKind kind) {
   return kind == AllocationKind::device ? "device memory"
          : kind == AllocationKind::pool ? "pool memory"
@@ -62,7 +60,7 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
     return {};
   }
   const bool exact = usage.evidence == Evidence::exact;
-  const Bytes tolerated = exact ? granularity : growth_of_a_context;
+  const Bytes tolerated = exact ? granularity_of_drivers : growth_of_a_context;
   const auto excess = [&](const DeviceUsage& device) {
     return taken_of(device, allowance) - leased_of(device, allowance) - tolerated;
   };
@@ -85,7 +83,8 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
                                    peak_text(*worst) + " Ask for " + needed + ": " +
                                    (allowance.test.empty() ? "GPUS " + needed + advised(Advice::in_cmake)
                                                            : advised(Advice::gpus, needed)) +
-                                   ". Leave CUDA_VISIBLE_DEVICES as it is"};
+                                   ". Leave CUDA_VISIBLE_DEVICES as it is",
+            true};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,
@@ -98,7 +97,7 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
 Overuse unleased_use_in(const Usage& usage, const std::string& who, const std::string& test) {
   const auto most = std::max_element(usage.devices.begin(), usage.devices.end(),
                                      [](const DeviceUsage& a, const DeviceUsage& b) { return a.peak < b.peak; });
-  if (usage.evidence != Evidence::exact || most == usage.devices.end() || most->peak <= granularity) {
+  if (usage.evidence != Evidence::exact || most == usage.devices.end() || most->peak <= granularity_of_drivers) {
     return {};
   }
   const auto taken = gputest::to_string(most->peak);

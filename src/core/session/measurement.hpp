@@ -30,6 +30,7 @@ struct Allowance {
 struct Overuse {
   std::string short_text; ///< `1 GiB of 256 MiB`
   std::string text;       ///< what was taken and leased, what the peak was made of, and what to write
+  bool of_other_device = false; ///< than those of the lease
 };
 
 /// Whether memory was taken already, or its test is stopped before it takes it.
@@ -51,6 +52,9 @@ enum class Taken { yes, stopped };
 /// or nothing is left of this one. Pure.
 [[nodiscard]] std::string leak_in(const std::vector<devices::DeviceUsage>& devices, const Allowance& allowance);
 [[nodiscard]] Bytes left_of(const devices::DeviceUsage& usage);
+
+/// Drivers hand memory out in such pieces.
+inline constexpr Bytes granularity_of_drivers{std::uint64_t{2} << 20U};
 
 /// What a context may grow by while a test runs, as CUDA loads modules and their local memory.
 inline constexpr Bytes growth_of_a_context{std::uint64_t{512} << 20U};

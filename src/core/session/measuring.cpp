@@ -53,9 +53,16 @@ void DeviceSession::share() {
   ask_beyond_the_lease();
 }
 
-/// With GPUTEST_OVERUSE=stop the process ends before an allocation beyond the lease. Under MPS a process that ends
-/// while its kernels run takes other clients' kernels with it, so they end first.
+/// An estimated lease grows before an allocation beyond it. With GPUTEST_OVERUSE=stop the process ends before that.
+/// Under MPS a process that ends while its kernels run takes other clients' kernels with it, so they end first.
 void DeviceSession::ask_beyond_the_lease() {
+  if (allowance_.request.is_estimated()) {
+    if (!growth_ && holds_ && !allowance_.whole_devices && meter_->sees_allocations()) {
+      growth_ = std::make_shared<Growth>(*ledger_, *meter_, *process_, allowance_, largest_for_a_test(), total());
+      growth_->limit();
+    }
+    return;
+  }
   if (settings_.overuse != Consequence::stop || allowance_.whole_devices) {
     return;
   }
@@ -138,6 +145,15 @@ Measured DeviceSession::look() noexcept {
   return measured;
 }
 
+/// No device of this machine has more.
+Bytes DeviceSession::total() const {
+  Bytes most;
+  for (const auto& device : machine_->devices()) {
+    most = std::max(most, device.total);
+  }
+  return most;
+}
+
 /// Under a parent lease the holder has announced the context, which is in samples.
 void DeviceSession::allow_for_context(const devices::Usage& usage) {
   const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
@@ -174,7 +190,11 @@ Measured DeviceSession::judge_command(devices::Usage usage) {
   return measured;
 }
 
+/// An estimate that was too small is nobody's mistake.
 void DeviceSession::judge_overuse(Measured& measured) {
+  if (growth_) {
+    std::fill(allowance_.leased.begin(), allowance_.leased.end(), growth_->leased());
+  }
   const auto overuse = overuse_in(measured.usage, allowance_);
   if (overuse.text.empty() || overuse_told_ || settings_.overuse == Consequence::off) {
     return;
@@ -182,7 +202,8 @@ void DeviceSession::judge_overuse(Measured& measured) {
   overuse_told_ = true;
   measured.overuse = overuse.short_text;
   runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance_.test);
-  conclude(settings_.overuse, overuse.text, measured);
+  const bool is_mistake = !allowance_.request.is_estimated() || overuse.of_other_device;
+  conclude(is_mistake ? settings_.overuse : Consequence::warn, overuse.text, measured);
 }
 
 /// For which tests together the test says what it may keep: for itself, again and again; its suite; or its entry.
@@ -261,7 +282,9 @@ std::string DeviceSession::explain_out_of_memory(const std::string& who, const R
     return {};
   }
   const auto devices = mask_of(bits_.size());
-  const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
+  const auto leased = growth_           ? std::optional{growth_->leased()}
+                      : held != nullptr ? std::optional{bytes_of(*held).front()}
+                                        : std::nullopt;
   const auto beyond = ledger_->beyond_claims(devices);
   std::vector<ledger::Record> holders;
   for (auto& record : ledger_->records()) {

@@ -78,6 +78,11 @@ Bytes ParentLease::smallest() const {
 Bytes ParentLease::leased() const { return bytes().value_or(smallest() - Bytes{holder_.claim.overhead_bytes}); }
 
 Request ParentLease::share_of(Request entry) const {
+  if (entry.is_estimated()) { // the holder has said it
+    entry.memory_class = MemoryClass::small;
+    entry.bytes.reset();
+    entry.memory_by = SaidBy::entry;
+  }
   if (rank_) {
     entry.gpus = 1;
     entry.memory_class = MemoryClass::small;

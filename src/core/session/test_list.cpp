@@ -75,19 +75,23 @@ std::optional<Request> most_of(std::optional<Request> a, const std::optional<Req
   if (b->memory_class > a->memory_class || (b->memory_class == a->memory_class && needs_more)) {
     a->memory_class = b->memory_class;
     a->bytes = b->bytes;
+    a->memory_by = b->memory_by;
   }
   a->gpus = std::max(a->gpus, b->gpus);
   a->alone = a->alone || b->alone;
   return a;
 }
 
-/// `<class> <size>[+alone] <devices>`, as gputest_listed_test() reads them.
+/// `<class> <size>[+alone] <devices>`, as gputest_listed_test() reads them; the size may be any, or auto.
 std::string text_of(const std::optional<Request>& request) {
   if (!request) {
     return "host any 1";
   }
   return std::string{to_string(request->memory_class)} + " " +
-         (request->bytes ? setting_text(*request->bytes) : "any") + (request->alone ? "+alone " : " ") +
+         (request->is_estimated() ? "auto"
+          : request->bytes        ? setting_text(*request->bytes)
+                                  : "any") +
+         (request->alone ? "+alone " : " ") +
          std::to_string(request->gpus);
 }
 

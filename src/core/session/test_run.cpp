@@ -13,6 +13,7 @@
 #include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +42,7 @@ struct TestRun::State {
   bool running = false;
   std::optional<End> last_end;
   bool has_failed = false; ///< any run of this process
+  std::atomic<bool> check_has_failed{false}; ///< of a test of this run
   pid_t pid = 0;           ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
@@ -178,6 +180,7 @@ void TestRun::begin_next_case() noexcept try {
   state_->running = false;
   state_->last_end.reset();
   state_->has_failed = false;
+  state_->check_has_failed = false;
   state_->test.clear();
   state_->any_began = false;
   state_->is_refused = false;
@@ -282,6 +285,40 @@ void TestRun::stop(const std::string& why) noexcept try {
     state_->check_unwatched();
     State::end_now(EXIT_FAILURE);
   }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+bool TestRun::is_watched() const noexcept { return state_->page != nullptr; }
+
+void TestRun::check_failed() noexcept { state_->check_has_failed = true; }
+
+void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->page) {
+    return;
+  }
+  const auto who = state_->test.empty() ? state_->name : state_->test;
+  const auto why = who + " needs " + to_string(needed) + ", and its estimated lease of " + to_string(leased) +
+                   " could not grow: others hold the rest. ";
+  if (!state_->has_failed && !state_->is_refused && !state_->check_has_failed) {
+    const auto attempt = os::read_variable("GPUTEST_ATTEMPT").value_or("1");
+    runlog::write("again",
+                  runlog::JsonObject{}
+                      .text("text", why + "It was stopped before it took them, and its entry runs again")
+                      .text("attempt", attempt)
+                      .number("needed_bytes", needed.count())
+                      .number("leased_bytes", leased.count()),
+                  state_->test);
+    state_->page->set_stopped({needed, leased});
+    State::end_now(EXIT_FAILURE);
+  }
+  const auto failed =
+      why + "It ends here, and does not run again, because something has failed in this process";
+  runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
+  session::tell(failed);
+  state_->page->end(EntryPage::End::failed); // its own failure
+  State::end_now(EXIT_FAILURE);
 } catch (const std::exception& error) {
   session::tell(error.what());
 }

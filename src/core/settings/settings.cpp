@@ -35,6 +35,16 @@ std::optional<Bytes> size_of(const ReadVariable& read, const char* name) {
   return text.empty() ? std::nullopt : std::optional{parse_bytes(text, name)};
 }
 
+/// What a test that declares nothing asks for at first.
+Request estimated_request(const ReadVariable& read) {
+  Request request;
+  if (const auto learned = size_of(read, "GPUTEST_LEARNED")) {
+    request = *learned;
+  }
+  request.memory_by = SaidBy::estimate;
+  return request;
+}
+
 /// What ctest has given the test of a resource type, by groups.
 std::vector<std::string> groups_of_type(const ReadVariable& read, const std::string& type) {
   std::vector<std::string> groups;
@@ -210,7 +220,10 @@ Entry parse_entry(const ReadVariable& read) {
                          "' contradict each other; a test that uses no GPU has none and 0"};
   }
   if (!entry.no_gpu) {
-    entry.request = parse_request(memory.empty() ? "small" : memory, "GPUTEST_MEMORY");
+    const bool alone = memory == "auto alone";
+    entry.request = memory.empty() || memory == "auto" || alone ? estimated_request(read)
+                                                                : parse_request(memory, "GPUTEST_MEMORY");
+    entry.request.alone = entry.request.alone || alone;
     entry.request.gpus = gpus.empty() ? 1 : policy::parse_int(gpus, 0, max_gpus, "GPUTEST_GPUS");
   }
   entry.request.heap = size_of(read, "GPUTEST_HEAP").value_or(Bytes{});

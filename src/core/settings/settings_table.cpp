@@ -41,9 +41,9 @@ const std::vector<Setting>& settings_table() {
        "decide as if each GPU had at most this much memory", By::user},
       {"GPUTEST_PROCESSES_PER_DEVICE", "0 to 1024", "0",
        "at most so many test processes use a GPU at once. 0: as many as its memory allows", By::user},
-      {"GPUTEST_MEMORY", "small, medium, large, a size such as 3GiB, or none", "small",
-       "memory per device, for tests that do not declare it. none: these use no GPU. '3GiB alone': no other process "
-       "uses the GPU meanwhile",
+      {"GPUTEST_MEMORY", "auto, small, medium, large, a size such as 3GiB, or none", "auto",
+       "memory per device, for tests that do not declare it. auto: what they turn out to need. none: these use no GPU. "
+       "'3GiB alone': no other process uses the GPU meanwhile",
        By::entry},
       {"GPUTEST_GPUS", "0 to 16", "1", "number of GPUs. 0 is GPUTEST_MEMORY=none", By::entry},
       {"GPUTEST_REQUIRES",
@@ -73,6 +73,10 @@ const std::vector<Setting>& settings_table() {
        "what happens to a test that takes more than its lease. auto: fail in a CTest entry, else warn. "
        "stop: its process ends before it takes more, where gputest sees each allocation",
        By::user},
+      {"GPUTEST_ATTEMPTS", "3|2|1", "3",
+       "how often a test process of undeclared memory may run, if gputest stops it before it takes more than there is "
+       "room for",
+       By::user},
       {"GPUTEST_LEAKS", "auto|fail|warn|off", "auto", "the same for a test that leaves memory allocated", By::user},
       {"GPUTEST_METER", "auto|sampled|off", "auto", "what measures the memory that tests use", By::user},
       {"GPUTEST_MEMORY_RESOURCE", "auto|pool|malloc", "auto", "where gputest::memory_resource takes memory from",
@@ -97,6 +101,8 @@ const std::vector<Setting>& settings_table() {
       {"GPUTEST_ENTRY", "ctest, will_fail, by_output, or the path of a page", "nobody",
        "to whom the process reports how its tests ended", By::gputest},
       {"GPUTEST_LEARNED", "a size such as 3GiB", "256MiB", "what GPUTEST_MEMORY=auto stands for at first", By::gputest},
+      {"GPUTEST_ATTEMPT", "2 or 3", "none", "how often the test process has been started, if that is not once",
+       By::gputest},
       {"GPUTEST_LEASE_OF", "a process in the ledger", "none", "the holder of the parent lease", By::gputest},
       {"GPUTEST_LIST_FILE", "a file", "none", "the executable writes the list of its tests to this file, and runs none",
        By::gputest},

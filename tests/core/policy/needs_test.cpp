@@ -178,5 +178,20 @@ TEST(Needs, know_where_the_memory_was_said) {
   EXPECT_EQ(by({}, {}, std::nullopt), (std::pair{SaidBy::entry, SaidBy::entry}));
 }
 
+TEST(Needs, are_estimated_only_if_nobody_says_them) {
+  Request learned = 3_GiB;
+  learned.memory_by = SaidBy::estimate;
+  const Needs says = test(1_GiB);
+  const auto of = [&](const Needs& of_test, std::optional<MemoryClass> fixture) {
+    const auto request = resolve(of_test, {}, fixture, learned);
+    return std::pair{request.is_estimated(), request.bytes};
+  };
+  EXPECT_EQ(of({}, std::nullopt), (std::pair{true, std::optional{3_GiB}}));
+  EXPECT_EQ(of({}, medium), (std::pair{true, std::optional{3_GiB}})) << "a size in place of half of the device";
+  EXPECT_EQ(of({}, small), (std::pair{false, std::optional<Bytes>{}}));
+  EXPECT_EQ(of({}, large), (std::pair{false, std::optional<Bytes>{}})) << "the whole device";
+  EXPECT_EQ(of(says, std::nullopt), (std::pair{false, std::optional{1_GiB}}));
+}
+
 } // namespace
 } // namespace gputest::policy

@@ -55,6 +55,22 @@ TEST(MemoryRequest, follows_the_bytes_and_else_the_class) {
   }
 }
 
+TEST(Estimate, is_what_is_needed_on_a_grid_of_sixteen_sizes_for_each_doubling) {
+  EXPECT_EQ(estimate_for(1_B), 2_MiB);
+  EXPECT_EQ(estimate_for(257_MiB), 272_MiB);
+  EXPECT_EQ(estimate_for(272_MiB), 272_MiB);
+  EXPECT_EQ(estimate_for(9_GiB), 9_GiB);
+  EXPECT_EQ(estimate_for(9_GiB + 1_B), 9728_MiB);
+}
+
+TEST(Estimate, of_more_than_any_device_has_is_a_whole_device) {
+  Request learned = 80_GiB;
+  EXPECT_EQ(fitted(learned, 79_GiB).bytes, 80_GiB) << "what is declared stays, and is refused";
+  learned.memory_by = SaidBy::estimate;
+  EXPECT_EQ(fitted(learned, 80_GiB).bytes, 80_GiB);
+  EXPECT_TRUE(to_memory_request(fitted(learned, 79_GiB), 79_GiB).exclusive);
+}
+
 TEST(HeapCost, is_the_heap_in_whole_mebibytes_and_two_more) { // measured: H200, CUDA 13.0
   EXPECT_EQ(heap_cost(0_B), 0_B) << "no wish";
   EXPECT_EQ(heap_cost(1_B), 3_MiB);

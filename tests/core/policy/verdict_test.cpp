@@ -95,6 +95,23 @@ TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
       EntryCommand::any);
 }
 
+TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
+  using namespace literals;
+  EntryReport report;
+  report.running = "Sort.keys";
+  report.stopped = {8_GiB, 256_MiB};
+  const auto second = next_attempt("sort", report, 1, 3);
+  EXPECT_EQ(second.number, 2);
+  EXPECT_EQ(second.lease, 9_GiB);
+  EXPECT_EQ(second.text.find("sort: Sort.keys needs 8 GiB, and its estimated lease of 256 MiB could not grow: "), 0U);
+  const auto third = next_attempt("sort", report, 2, 3);
+  EXPECT_EQ(third.number, 3);
+  EXPECT_EQ(third.lease, 0_B);
+  EXPECT_NE(third.text.find("and runs again with a whole device. "), std::string::npos);
+  EXPECT_EQ(next_attempt("sort", report, 3, 3).number, 0) << "the last one asks for nothing; a program may say it all the same";
+  EXPECT_NE(next_attempt("sort", report, 2, 2).text.find("runs no more (GPUTEST_ATTEMPTS=2)"), std::string::npos);
+}
+
 TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {
   const TimeLimit limit{std::chrono::milliseconds{2500}, "2.5 s"};
   const std::string rest = " has run for 2.5 s, the limit (TIMEOUT), not counting 3 s in which it waited for a GPU. It "

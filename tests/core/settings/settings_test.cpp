@@ -52,7 +52,8 @@ TEST(Settings, have_defaults_where_they_are_not_set_or_empty) {
   for (const auto& variables : {Variables{}, empty}) {
     const All settings = parse(variables);
     EXPECT_EQ(settings.devices, "all");
-    EXPECT_EQ(settings.entry.request, Request{MemoryClass::small});
+    EXPECT_TRUE(settings.entry.request.is_estimated());
+    EXPECT_EQ(to_string(settings.entry.request), "small");
     EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
     EXPECT_EQ(settings.entry.name, "");
     EXPECT_FALSE(settings.require_gpu);
@@ -267,6 +268,20 @@ std::string message_of(const std::vector<std::string>& names) {
   }
 }
 
+TEST(Settings, of_memory_that_nobody_declares_are_what_was_learned) {
+  const auto request_of = [](const Variables& variables) { return parse(variables).entry.request; };
+  for (const auto& estimated : {Variables{}, Variables{{"GPUTEST_MEMORY", "auto"}}}) {
+    auto learned = estimated;
+    learned["GPUTEST_LEARNED"] = "3GiB";
+    EXPECT_TRUE(request_of(estimated).is_estimated());
+    EXPECT_TRUE(request_of(learned).is_estimated());
+    EXPECT_EQ(request_of(learned).bytes, 3_GiB);
+  }
+  const auto declared = request_of({{"GPUTEST_MEMORY", "small"}, {"GPUTEST_LEARNED", "3GiB"}});
+  EXPECT_EQ(declared, Request{MemoryClass::small});
+  EXPECT_FALSE(declared.is_estimated());
+}
+
 TEST(SettingsTable, has_what_is_read_and_nothing_else) {
   std::set<std::string> read;
   const auto note = [&](const std::string& name) {
@@ -280,6 +295,7 @@ TEST(SettingsTable, has_what_is_read_and_nothing_else) {
   static_cast<void>(parse_report_target(note));
   static_cast<void>(parse_worker(note));
   read.insert("GPUTEST_LIST_FILE"); // test_list_file(), which reads the environment of the process
+  read.insert("GPUTEST_ATTEMPT");   // by TestRun
   read.insert("GPUTEST_LEARNED");   // set by ctest's start, for tests of which nobody says the memory
   std::set<std::string> known;
   for (const auto& setting : settings_table()) {

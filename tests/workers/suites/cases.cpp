@@ -131,6 +131,11 @@ TEST_F(Plain, shows_what_it_has) {
 GPUTEST_NEEDS(Plain, medium, 1_GiB);
 TEST_F(Plain, medium) {}
 
+struct Undeclared : ::testing::Test {
+  void SetUp() override { begin(); }
+};
+TEST_F(Undeclared, takes_most) { const gputest::SimulatedBuffer buffer{gputest::Bytes{3ULL << 30U}}; }
+
 struct Large : gputest::LargeTest {
   void SetUp() override { begin(); }
 };

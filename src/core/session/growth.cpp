@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/growth.hpp"
+
+#include "core/os/process.hpp"
+#include "core/policy/request.hpp"
+#include "core/policy/verdict.hpp"
+#include "core/runlog/run_log.hpp"
+
+#include <gputest/test_run.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace gputest::session {
+
+Growth::Growth(ledger::Ledger& ledger, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance,
+               Bytes largest, Bytes total)
+    : ledger_{&ledger}, meter_{meter}, process_{process}, allowance_{std::move(allowance)}, largest_{largest},
+      total_{total}, leased_{allowance_.leased.front()}, pid_{os::own_pid()} {}
+
+void Growth::limit() {
+  meter_.ask_beyond(std::vector<Bytes>(allowance_.leased.size(), leased_),
+                    [growth = shared_from_this()](const devices::Usage& usage) { growth->ask(usage); });
+}
+
+Bytes Growth::leased() {
+  const std::lock_guard guard{mutex_};
+  return leased_;
+}
+
+void Growth::end() {
+  const std::lock_guard guard{mutex_};
+  ledger_ = nullptr;
+  meter_.ask_beyond({}, {});
+}
+
+void Growth::ask(const devices::Usage& usage) try {
+  if (pid_ != os::own_pid()) {
+    return;
+  }
+  const std::lock_guard guard{mutex_};
+  const Bytes needed = needed_for(usage);
+  if (ledger_ == nullptr || needed <= leased_ + granularity_of_drivers || leased_ >= largest_) {
+    return;
+  }
+  const Bytes wanted = std::min(policy::estimate_for(needed), largest_);
+  if (!ledger_->grow(wanted.count())) {
+    return stop_before(needed);
+  }
+  leased_ = wanted;
+  runlog::write("grow", runlog::JsonObject{}.number("bytes", wanted.count()), allowance_.test);
+  limit();
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it goes on, as without a watcher
+}
+
+/// What the test would have of the device of which it has most. The driver refuses more device memory than a device
+/// has, and lets managed memory exceed it.
+Bytes Growth::needed_for(const devices::Usage& usage) const {
+  Bytes needed;
+  for (const auto& device : usage.devices) {
+    if (static_cast<std::size_t>(device.device) >= allowance_.leased.size()) {
+      continue; // of which it has no lease that could grow
+    }
+    const bool is_managed = device.at_peak.count(devices::AllocationKind::managed) != 0;
+    const bool is_refused = device.peak > total_ && !is_managed;
+    needed = std::max(needed, is_refused ? Bytes{} : std::min(device.peak, total_));
+  }
+  return needed;
+}
+
+/// Kernels end first, because a client of MPS that ends while they run takes those of other clients with it.
+void Growth::stop_before(Bytes needed) {
+  auto& run = gputest::detail::TestRun::of_process();
+  if (run.is_watched()) {
+    process_.synchronize_and_trim();
+    run.run_again(needed, leased_);
+  }
+}
+
+} // namespace gputest::session

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/device_list.hpp"
+#include "core/devices/meter.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/session/measurement.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+namespace gputest::session {
+
+/// An estimated lease, which grows before its test takes more than it has.
+///
+/// If there is no room the process ends before the allocation, and its watcher runs the entry again. Without a watcher
+/// it goes on. Thread-safe, since any thread may allocate. Takes no lock of the session's, which may wait for a device.
+class Growth : public std::enable_shared_from_this<Growth> {
+public:
+  /// `largest`: the most that a test can have of any device here; `total`: the most that one has. What is given by
+  /// reference has to live until end().
+  Growth(ledger::Ledger& ledger, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance,
+         Bytes largest, Bytes total);
+
+  /// Has the meter ask before each allocation beyond the lease.
+  void limit();
+
+  /// What is leased of each device by now.
+  [[nodiscard]] Bytes leased();
+
+  /// The lease is given back: it grows no more.
+  void end();
+
+private:
+  void ask(const devices::Usage& usage);
+  [[nodiscard]] Bytes needed_for(const devices::Usage& usage) const;
+  void stop_before(Bytes needed);
+
+  std::mutex mutex_;
+  ledger::Ledger* ledger_; ///< null after end()
+  devices::Meter& meter_;
+  devices::ThisProcess& process_;
+  const Allowance allowance_;
+  const Bytes largest_;
+  const Bytes total_;
+  Bytes leased_;
+  const int pid_; ///< a forked process has its parent's lease in its memory, and no right to it
+};
+
+} // namespace gputest::session

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests that declare nothing, and take more than the 256 MiB that gputest estimates.
+
+#include "stop_at.hpp"
+
+#include <gputest/gputest.hpp>
+#include <gputest/memory_resource.hpp>
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace gputest::literals;
+using gputest::SimulatedBuffer;
+
+/// Which attempt this is, for the test that drives this suite.
+std::string attempt() {
+  const char* const number = std::getenv("GPUTEST_ATTEMPT"); // NOLINT(concurrency-mt-unsafe)
+  return number == nullptr ? "1" : number;
+}
+
+TEST(Undeclared, small) { const SimulatedBuffer a{200_MiB}; }
+
+TEST(Undeclared, much) {
+  std::cout << "attempt " << attempt() << ", before" << std::endl;
+  const SimulatedBuffer a{2_GiB};
+  std::cout << "attempt " << attempt() << ", after" << std::endl;
+}
+
+TEST(Undeclared, much_by_a_resource) {
+  gputest::memory_resource resource;
+  void* const memory = resource.allocate((2_GiB).count());
+  resource.deallocate(memory, (2_GiB).count());
+}
+
+TEST(Undeclared, more_and_more) {
+  std::vector<SimulatedBuffer> all;
+  for (int i = 0; i < 4; ++i) {
+    all.emplace_back(1_GiB);
+    std::cout << "attempt " << attempt() << ", has " << i + 1 << " GiB" << std::endl;
+  }
+}
+
+TEST(Undeclared, in_threads) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([] {
+      for (int j = 0; j < 20; ++j) {
+        const SimulatedBuffer a{128_MiB};
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+}
+
+TEST(Undeclared, failed_before) {
+  EXPECT_EQ(attempt(), "0");
+  const SimulatedBuffer a{2_GiB};
+}
+
+TEST(Undeclared, failed_before_in_an_earlier_test) { ADD_FAILURE() << "an earlier test"; }
+TEST(Undeclared, much_after_an_earlier_test) { const SimulatedBuffer a{2_GiB}; }
+
+/// More than any device has, which the device itself refuses.
+TEST(Undeclared, runs_out_on_purpose) { EXPECT_THROW((SimulatedBuffer{1024_GiB}), gputest::OutOfMemory); }
+
+TEST(Undeclared, takes_all_there_is) {
+  std::vector<SimulatedBuffer> all;
+  EXPECT_THROW(
+      {
+        for (;;) {
+          all.emplace_back(256_MiB);
+        }
+      },
+      gputest::OutOfMemory);
+  std::cout << "attempt " << attempt() << ", had " << all.size() / 4 << " GiB" << std::endl;
+}
+
+TEST(Undeclared, in_a_forked_process) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const SimulatedBuffer a{512_MiB};
+    ::_exit(7);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(Undeclared, much_with_a_process) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    for (;;) {
+      ::pause();
+    }
+  }
+  std::cout << "child " << child << std::endl;
+  const SimulatedBuffer a{2_GiB};
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(Undeclared, stops) {
+  std::cout << "attempt " << attempt() << std::endl;
+  stop_at("before");
+  const SimulatedBuffer a{2_GiB};
+  stop_at("after");
+}
+
+GPUTEST_NEEDS(Declared, too_little, small);
+TEST(Declared, too_little) { const SimulatedBuffer a{512_MiB}; }
+struct SmallFixture : gputest::SmallTest {};
+TEST_F(SmallFixture, too_little) { const SimulatedBuffer a{512_MiB}; }
+
+} // namespace

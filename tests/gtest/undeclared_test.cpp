@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/process.hpp"
+#include "support/suite_test.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gputest::tests {
+namespace {
+
+using namespace literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Tests of which nobody declares the memory, as ctest runs their entry.
+class Undeclared : public SuiteTest {
+protected:
+  Undeclared() {
+    set("GPUTEST_TEST", "entry");
+    set("GPUTEST_ENTRY", "ctest");
+    set("GPUTEST_RUN_MODE", "parallel");
+    set("GPUTEST_LOG", folder() + "/log");
+  }
+
+  [[nodiscard]] Ended run_test(const std::string& test, std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), "--gtest_filter=Undeclared." + test);
+    return run("undeclared", arguments);
+  }
+
+  /// A watcher and its first attempt.
+  [[nodiscard]] ChildProcess start_watched(const std::string& filter) const {
+    return start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Undeclared." + filter});
+  }
+
+  /// The process that holds a lease beside `holder`.
+  [[nodiscard]] pid_t process_beside(const ChildProcess& holder) const {
+    for (const auto& record : entries()) {
+      if (record.pid != holder.pid()) {
+        return static_cast<pid_t>(record.pid);
+      }
+    }
+    return 0;
+  }
+
+  /// Blocks until a process is at that stage. Its pid.
+  [[nodiscard]] pid_t wait_for_one(policy::Stage stage) const {
+    for (;;) {
+      for (const auto& record : entries()) {
+        if (record.claim.stage == stage) {
+          return static_cast<pid_t>(record.pid);
+        }
+      }
+      std::this_thread::yield();
+    }
+  }
+};
+
+TEST_F(Undeclared, test_takes_what_there_is_room_for_and_runs_once) {
+  const Ended much = run_test("much");
+  EXPECT_EQ(much.exit_code, 0) << much.out << much.err;
+  EXPECT_THAT(much.out, HasSubstr("attempt 1, after"));
+  EXPECT_THAT(much.err, Not(HasSubstr("runs again")));
+  EXPECT_EQ(run_test("much_by_a_resource").exit_code, 0);
+  EXPECT_THAT(run_test("takes_all_there_is").out, HasSubstr("attempt 1, had 4 GiB"));
+}
+
+TEST_F(Undeclared, test_is_stopped_before_it_takes_what_others_hold_and_runs_again_when_there_is_room) {
+  auto holder = start_holder(); // 3 of 4 GiB
+  auto watcher = start_watched("much");
+  static_cast<void>(wait_for_one(policy::Stage::waiting));
+  EXPECT_EQ(holder.finish().exit_code, 0) << "nothing was taken from it";
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("attempt 1, before"), Not(HasSubstr("attempt 1, after")),
+                               HasSubstr("attempt 2, after")));
+  EXPECT_THAT(ended.err, HasSubstr("gputest: entry: Undeclared.much needs 2 GiB, and its estimated lease of 256 MiB "
+                                   "could not grow: others hold the rest. It was stopped before it took them, and runs "
+                                   "again with 2.25 GiB. Only that counts. MEMORY in "));
+}
+
+TEST_F(Undeclared, test_that_needs_still_more_has_a_whole_device_the_third_time) {
+  auto other = start("annotated", {"--gtest_filter=Small.says_nothing"});
+  other.wait_for_out("@body");
+  auto holder = start_holder();
+  auto watcher = start_watched("more_and_more");
+  static_cast<void>(wait_for_one(policy::Stage::waiting)); // for 1 GiB and an eighth
+  static_cast<void>(holder.finish());
+  watcher.wait_for_err("needs 4 GiB, and its estimated lease of 3 GiB could not grow");
+  watcher.wait_for_err("runs again with a whole device. ");
+  static_cast<void>(wait_for_one(policy::Stage::entering));
+  static_cast<void>(other.finish());
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("attempt 3, has 4 GiB"));
+}
+
+TEST_F(Undeclared, test_that_may_not_run_again_fails) {
+  auto holder = start_holder();
+  set("GPUTEST_ATTEMPTS", "1");
+  const Ended ended = run_test("much");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: failed: entry: Undeclared.much needs 2 GiB, and its estimated lease of 256 "
+                                   "MiB could not grow: others hold the rest. It was stopped before it took them, and "
+                                   "runs no more (GPUTEST_ATTEMPTS=1). MEMORY in "));
+  set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_test("much").signal, SIGKILL) << "it is not the failure that is expected";
+}
+
+TEST_F(Undeclared, test_that_has_failed_does_not_run_again) {
+  auto holder = start_holder();
+  for (const std::string test : {"failed_before", "failed_before_in_an_earlier_test:Undeclared.much_after_an_earlier_test"}) {
+    const Ended ended = run_test(test);
+    EXPECT_EQ(ended.exit_code, 1) << ended.err;
+    EXPECT_EQ(count(ended.out, "Failure"), 1U) << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr("It ends here, and does not run again, because something has failed in this process"));
+  }
+  set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_test("failed_before").exit_code, 1) << "the failure that is expected";
+}
+
+TEST_F(Undeclared, test_may_run_out_of_memory_on_purpose) {
+  auto holder = start_holder();
+  const Ended ended = run_test("runs_out_on_purpose");
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.err, Not(HasSubstr("again")));
+}
+
+TEST_F(Undeclared, test_may_take_from_any_thread_and_process) {
+  const Ended threads = run_test("in_threads");
+  EXPECT_EQ(threads.exit_code, 0) << threads.out << threads.err;
+  EXPECT_EQ(run_test("in_a_forked_process").exit_code, 0) << "nobody sees what that takes";
+}
+
+TEST_F(Undeclared, test_goes_on_without_a_watcher_and_says_what_it_took) {
+  auto holder = start_holder();
+  unset("GPUTEST_ENTRY");
+  const Ended ended = run_test("more_and_more");
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("took 4 GiB, and its lease is 1 GiB: tests of other processes may run out of "));
+}
+
+TEST_F(Undeclared, memory_is_asked_for_and_what_is_declared_is_a_limit) {
+  const Ended ended = run("undeclared", {"--gtest_filter=Declared.*:SmallFixture.*"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(count(ended.out, "too_little took 512 MiB, and its lease is 256 MiB: "), 2U) << ended.out;
+  set("GPUTEST_MEMORY", "small");
+  EXPECT_THAT(run_test("much").out, HasSubstr("took 2 GiB, and its lease is 256 MiB: "));
+}
+
+TEST_F(Undeclared, test_leaves_no_process_of_an_attempt_that_was_stopped) {
+  auto holder = start_holder();
+  auto watcher = start_watched("much_with_a_process");
+  watcher.wait_for_out("child ");
+  const auto left = static_cast<pid_t>(std::stol(watcher.read_line()));
+  static_cast<void>(wait_for_one(policy::Stage::waiting));
+  while (os::state_of(left) != os::ProcessState::ended) {
+    std::this_thread::yield();
+  }
+  static_cast<void>(holder.finish());
+  EXPECT_EQ(watcher.finish().exit_code, 0);
+}
+
+TEST_F(Undeclared, test_whose_output_is_judged_shows_that_of_its_last_attempt_alone) {
+  set("GPUTEST_ENTRY", "by_output");
+  auto holder = start_holder();
+  auto watcher = start_watched("much");
+  static_cast<void>(wait_for_one(policy::Stage::waiting));
+  static_cast<void>(holder.finish());
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("attempt 1")), HasSubstr("attempt 2, after")));
+  EXPECT_THAT(ended.err, Not(HasSubstr("gputest: ")));
+}
+
+/// What is killed leaves nothing: neither a process, nor a claim.
+class UndeclaredKilled : public Undeclared, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(UndeclaredKilled, at_any_step_leaves_nothing) {
+  for (const bool kills_watcher : {true, false}) {
+    auto holder = std::optional{start_holder()};
+    auto watcher = start_watched("stops");
+    watcher.wait_for_out("@before");
+    pid_t test = process_beside(*holder);
+    if (GetParam() != "before") {
+      watcher.say("go on");
+      test = wait_for_one(policy::Stage::waiting);
+    }
+    if (GetParam() == "after") {
+      static_cast<void>(holder->finish());
+      holder.reset();
+      watcher.wait_for_out("@before");
+      watcher.say("go on");
+      watcher.wait_for_out("@after");
+    }
+    ::kill(kills_watcher ? watcher.pid() : test, SIGKILL);
+    watcher.wait_for_end_of_streams();
+    EXPECT_EQ(watcher.finish().signal, SIGKILL) << GetParam();
+    while (entries().size() > (holder ? 1U : 0U) || os::state_of(test) != os::ProcessState::ended) {
+      std::this_thread::yield();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, UndeclaredKilled, ::testing::Values("before", "waiting", "after"),
+                         [](const auto& each) { return each.param; });
+
+} // namespace
+} // namespace gputest::tests
