@@ -68,21 +68,25 @@ TEST(Describe, says_what_somebody_holds_or_waits_for) {
     bool exclusive;
     bool medium_lock;
     std::string text;
+    std::optional<std::uint64_t> lease_bytes{}; ///< else 3 GiB
   };
   const std::vector<Row> rows{
       {Stage::entering, false, false, "Sort.Keys (pid 4711, waiting for a device, for "},
       {Stage::inside, false, false, "Sort.Keys (pid 4711, a context of 512 MiB, for "},
       {Stage::idle, false, false, "Sort.Keys (pid 4711, an idle worker with a context of 512 MiB, for "},
       {Stage::waiting, false, false, "Sort.Keys (pid 4711, waiting for 3 GiB, for "},
-      {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for the whole device, for "},
+      {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for 3 GiB alone, for "},
+      {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for the whole device, for ", 0},
       {Stage::holding, false, false, "Sort.Keys (pid 4711, 3 GiB, for "},
       {Stage::holding, false, true, "Sort.Keys (pid 4711, 3 GiB and the medium lock, for "},
-      {Stage::holding, true, false, "Sort.Keys (pid 4711, the whole device, for "},
+      {Stage::holding, true, false, "Sort.Keys (pid 4711, 3 GiB alone, for "},
+      {Stage::holding, true, false, "Sort.Keys (pid 4711, the whole device, for ", 0},
   };
   for (const auto& row : rows) {
     auto one = entry("Sort.Keys", row.stage);
     one.claim.exclusive = row.exclusive;
     one.claim.medium_lock = row.medium_lock;
+    one.claim.lease_bytes = row.lease_bytes.value_or(one.claim.lease_bytes);
     EXPECT_THAT(describe(one), StartsWith(row.text));
   }
 }
