@@ -30,6 +30,7 @@ struct State {
   std::vector<std::unique_ptr<ITestInvoker>> functions;
   std::vector<TestCaseHandle> tests;
   std::vector<stand_in::MakeListener> listeners;
+  std::vector<EventListenerBase*> told_of_assertions; ///< in this run
   const TestCaseInfo* running = nullptr;
   std::uint64_t failed_assertions = 0; ///< of the test case
   bool skipped = false;
@@ -89,6 +90,7 @@ int run_selected(const IConfig& config) {
   std::vector<std::unique_ptr<EventListenerBase>> listeners;
   for (const auto make : state().listeners) {
     listeners.emplace_back(make(&config));
+    state().told_of_assertions.push_back(listeners.back().get());
   }
   for (const auto& listener : listeners) {
     listener->testRunStarting({});
@@ -113,6 +115,7 @@ int run_selected(const IConfig& config) {
   for (const auto& listener : listeners) {
     listener->testRunEnded(stats);
   }
+  state().told_of_assertions.clear();
   if (counts.total() == 0) {
     std::cout << "No test cases matched\n";
     return 2;
@@ -188,6 +191,9 @@ bool enter_section(const char* /*name*/) { return state().sections_seen++ == sta
 void check(bool holds, const std::string& text) {
   if (!holds) {
     ++state().failed_assertions;
+    for (auto* const listener : state().told_of_assertions) {
+      listener->assertionEnded({{false}});
+    }
     say("failed", text);
   }
 }

@@ -91,6 +91,13 @@ struct Totals {
   Counts testCases;
 };
 struct TestRunInfo {};
+struct AssertionResult {
+  [[nodiscard]] bool isOk() const { return ok; }
+  bool ok;
+};
+struct AssertionStats {
+  AssertionResult assertionResult;
+};
 struct TestCaseStats {
   const TestCaseInfo* testInfo;
   Totals totals;
@@ -107,6 +114,7 @@ public:
   EventListenerBase(const EventListenerBase&) = delete;
   EventListenerBase& operator=(const EventListenerBase&) = delete;
   virtual void testRunStarting(const TestRunInfo& /*run*/) {}
+  virtual void assertionEnded(const AssertionStats& /*stats*/) {}
   virtual void testCaseEnded(const TestCaseStats& /*stats*/) {}
   virtual void testRunEnded(const TestRunStats& /*stats*/) {}
 
