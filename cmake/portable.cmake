@@ -100,6 +100,7 @@ function(gpu_discover_tests)
   set(text "# Written by gpu_discover_tests(); runs when ctest starts.
 set(gputest_executable [======[$<TARGET_FILE:${target}>]======])\n")
   _gputest_append_variable(target "${target}")
+  _gputest_append_variable(cmake "${CMAKE_COMMAND}")
   foreach(default IN ITEMS "GRANULARITY;case" "WORKING_DIRECTORY;${CMAKE_CURRENT_BINARY_DIR}" "DISCOVERY_TIMEOUT;60")
     list(GET default 0 keyword)
     if(NOT DEFINED ARG_${keyword})

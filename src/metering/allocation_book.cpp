@@ -177,6 +177,7 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
       }
     }
     of.peak = Bytes{of_device.peak - total(of_device.at_begin)};
+    of.with_own = Bytes{total(noted.now)} - Bytes{total(noted.at_begin)} + Bytes{device == asked.device ? asked.bytes : 0};
     for (const auto kind :
          {devices::AllocationKind::device, devices::AllocationKind::pool, devices::AllocationKind::managed}) {
       const auto index = index_of(kind);

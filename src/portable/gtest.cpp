@@ -32,7 +32,10 @@ std::optional<std::string> settings::test_list_file() {
 
 Entry entry_from_environment() {
   Entry entry;
-  const auto memory = variable("GPUTEST_MEMORY");
+  auto memory = variable("GPUTEST_MEMORY");
+  if (memory.rfind("auto", 0) == 0) { // or `auto alone`: nothing is measured here
+    memory.replace(0, 4, "small");
+  }
   const auto gpus = variable("GPUTEST_GPUS");
   entry.no_gpu = memory == "none" || (memory.empty() && gpus == "0");
   if (!entry.no_gpu) {

@@ -141,6 +141,9 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   };
   end.command = run_supervised(command, watch);
   end.report = page.report();
+  if (!policy::runs_again(end.report, end.command.signal)) {
+    end.report.stopped = {};
+  }
   if (end.report.stopped && !end.command.timed_out) {
     return end;
   }

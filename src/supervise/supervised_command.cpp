@@ -254,7 +254,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     } while (ended > 0 && ended != child);
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-      const bool stopped = watch.page != nullptr && watch.page->report().stopped;
+      const bool stopped = watch.page != nullptr && policy::runs_again(watch.page->report(), end.signal);
       if (stopped) {
         end_descendants();
       }

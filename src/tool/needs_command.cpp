@@ -201,7 +201,7 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
                                            : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
   const auto needs = needs_in(folder, false);
   if (needs.empty()) {
-    throw Error{fmt::format("no test was measured that has left a run log in {}. Run the tests with ctest, and write --test-dir with "
+    throw Error{fmt::format("there is no run log in {} in which a test was measured. Run the tests with ctest, and write --test-dir with "
                             "the folder in which ctest was started, or --log with a folder of logs",
                             folder)};
   }

@@ -274,7 +274,7 @@ TEST_F(Catch2, writes_the_list_of_its_test_cases_with_what_their_tags_say_and_ru
     return begin == std::string::npos ? "" : text.str().substr(begin, text.str().find('\n', begin) - begin);
   };
   EXPECT_THAT(line_of("bytes"), HasSubstr(" ENABLED medium 3GiB 1 "));
-  EXPECT_THAT(line_of("untagged"), HasSubstr(" ENABLED small any 1 "));
+  EXPECT_THAT(line_of("untagged"), HasSubstr(" ENABLED small auto 1 "));
   EXPECT_THAT(line_of("host"), HasSubstr(" ENABLED host any 1 "));
   EXPECT_THAT(line_of("bad size"), HasSubstr(" ENABLED host any 1 "));
   EXPECT_EQ(line_of("hidden"), "");

@@ -127,6 +127,7 @@ TEST_F(AllocationBookTest, asks_before_an_allocation_beyond_a_limit) {
   ask(55_MiB, 0);
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].peak, 65_MiB);
+  EXPECT_EQ(asked[0].with_own, 65_MiB) << "no other thread asks";
   EXPECT_EQ(asked[0].at_peak.at(devices::AllocationKind::managed), 55_MiB);
   EXPECT_EQ(book_.so_far().devices.at(0).peak, 10_MiB) << "it was not made";
   ask(1_B, 1);

@@ -208,7 +208,7 @@ TEST_F(NeedsCommand, checks_the_newest_run_against_the_file_and_against_what_is_
 TEST_F(NeedsCommand, says_where_it_has_looked) {
   const auto ended = needs({});
   EXPECT_EQ(ended.exit_code, to_int(ExitCode::internal_error));
-  EXPECT_THAT(ended.err, HasSubstr("has left a run log in " + tool_.folder().path() + "/Testing/gputest"));
+  EXPECT_THAT(ended.err, HasSubstr("there is no run log in " + tool_.folder().path() + "/Testing/gputest"));
 }
 
 /// Anybody who can write a log could else write to the terminal of those who read it.

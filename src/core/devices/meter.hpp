@@ -55,6 +55,7 @@ struct DeviceUsage {
   Bytes peak;                              ///< the most at one time, beyond what was allocated when the period began
   std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
   std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
+  Bytes with_own = {};                     ///< what it would have with what the asking thread asks for, without other threads
   bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
   Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
   std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers

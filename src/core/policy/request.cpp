@@ -106,10 +106,7 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
     }
   } else if (fixture) {
     request.memory_class = *fixture;
-    request.bytes = *fixture == MemoryClass::small ? std::nullopt : entry.bytes;
-    if (entry.is_estimated() && *fixture == MemoryClass::large) {
-      request.bytes.reset(); // the whole device is what it says
-    }
+    request.bytes = *fixture == MemoryClass::small || entry.is_estimated() ? std::nullopt : entry.bytes;
     request.memory_by = request.bytes ? entry.memory_by : SaidBy::fixture;
   }
   request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));

@@ -76,6 +76,8 @@ std::string text_of_unseen_failure(const std::string& entry, bool will_fail) {
                         "it");
 }
 
+bool runs_again(const EntryReport& report, int signal) { return report.stopped && !report.failed && signal == 0; }
+
 NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts) {
   const auto& running = report.running;
   const auto who = running.empty() || running == entry ? entry : entry + ": " + running;

@@ -57,6 +57,10 @@ struct Verdict {
 /// inverts them; else it judges by the output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION).
 [[nodiscard]] std::string text_of_unseen_failure(const std::string& entry, bool will_fail);
 
+/// Whether a command that ended like that runs again because a process of it was stopped. Not if anything of it has
+/// failed, or its own process was ended by a signal: that counts. Pure.
+[[nodiscard]] bool runs_again(const EntryReport& report, int signal);
+
 /// How an entry runs again whose process was stopped.
 struct NextAttempt {
   int number = 0; ///< 0: it may not run again

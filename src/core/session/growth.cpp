@@ -45,9 +45,12 @@ void Growth::ask(const devices::Usage& usage) try {
   if (ledger_ == nullptr || needed <= leased_ + granularity_of_drivers || leased_ >= largest_) {
     return;
   }
-  const Bytes wanted = std::min(policy::estimate_for(needed), largest_);
+  Bytes wanted = std::min(policy::estimate_for(needed), largest_);
   if (!ledger_->grow(wanted.count())) {
-    return stop_before(needed);
+    wanted = std::min(needed, largest_);
+    if (!ledger_->grow(wanted.count())) {
+      return stop_before(needed);
+    }
   }
   leased_ = wanted;
   runlog::write("grow", runlog::JsonObject{}.number("bytes", wanted.count()), allowance_.test);
@@ -64,7 +67,7 @@ Bytes Growth::needed_for(const devices::Usage& usage) const {
       continue; // of which it has no lease that could grow
     }
     const bool is_managed = device.at_peak.count(devices::AllocationKind::managed) != 0;
-    const bool is_refused = device.peak > total_ && !is_managed;
+    const bool is_refused = device.with_own > total_ && !is_managed;
     needed = std::max(needed, is_refused ? Bytes{} : std::min(device.peak, total_));
   }
   return needed;

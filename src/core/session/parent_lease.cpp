@@ -81,7 +81,6 @@ Request ParentLease::share_of(Request entry) const {
   if (entry.is_estimated()) { // the holder has said it
     entry.memory_class = MemoryClass::small;
     entry.bytes.reset();
-    entry.memory_by = SaidBy::entry;
   }
   if (rank_) {
     entry.gpus = 1;

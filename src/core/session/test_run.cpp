@@ -317,6 +317,9 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
       why + "It ends here, and does not run again, because something has failed in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
   session::tell(failed);
+  if (state_->page->output_is_judged()) {
+    state_->page->refuse(failed); // it has not written all that CTest judges
+  }
   state_->page->end(EntryPage::End::failed); // its own failure
   State::end_now(EXIT_FAILURE);
 } catch (const std::exception& error) {

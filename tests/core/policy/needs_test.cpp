@@ -187,7 +187,7 @@ TEST(Needs, are_estimated_only_if_nobody_says_them) {
     return std::pair{request.is_estimated(), request.bytes};
   };
   EXPECT_EQ(of({}, std::nullopt), (std::pair{true, std::optional{3_GiB}}));
-  EXPECT_EQ(of({}, medium), (std::pair{true, std::optional{3_GiB}})) << "a size in place of half of the device";
+  EXPECT_EQ(of({}, medium), (std::pair{false, std::optional<Bytes>{}})) << "what was learned changes no verdict";
   EXPECT_EQ(of({}, small), (std::pair{false, std::optional<Bytes>{}}));
   EXPECT_EQ(of({}, large), (std::pair{false, std::optional<Bytes>{}})) << "the whole device";
   EXPECT_EQ(of(says, std::nullopt), (std::pair{false, std::optional{1_GiB}}));

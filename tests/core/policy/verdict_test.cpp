@@ -112,6 +112,17 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
   EXPECT_NE(next_attempt("sort", report, 2, 2).text.find("runs no more (GPUTEST_ATTEMPTS=2)"), std::string::npos);
 }
 
+TEST(RunsAgain, is_for_what_was_stopped_unless_something_of_it_has_failed) {
+  using namespace literals;
+  EntryReport report;
+  EXPECT_FALSE(runs_again(report, 0));
+  report.stopped = {8_GiB, 256_MiB};
+  EXPECT_TRUE(runs_again(report, 0));
+  EXPECT_FALSE(runs_again(report, 11)) << "its own process crashed; another one was stopped";
+  report.failed = true;
+  EXPECT_FALSE(runs_again(report, 0)) << "another process of it has failed";
+}
+
 TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {
   const TimeLimit limit{std::chrono::milliseconds{2500}, "2.5 s"};
   const std::string rest = " has run for 2.5 s, the limit (TIMEOUT), not counting 3 s in which it waited for a GPU. It "
