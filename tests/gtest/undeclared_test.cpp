@@ -126,6 +126,8 @@ TEST_F(Undeclared, test_that_has_failed_does_not_run_again) {
   }
   set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run_test("failed_before").exit_code, 1) << "the failure that is expected";
+  set("GPUTEST_ENTRY", "by_output");
+  EXPECT_EQ(run_test("failed_before").signal, SIGKILL) << "CTest would judge an output that is not whole";
 }
 
 TEST_F(Undeclared, test_may_run_out_of_memory_on_purpose) {

@@ -105,6 +105,7 @@ TEST(RunCommand, becomes_its_command_so_that_signals_reach_it) {
 
 TEST(RunCommand, waits_with_alone_until_no_other_process_is_on_its_device) {
   const tests::Tool tool;
+  EXPECT_EQ(tool.start({"run", "--memory", "auto", "--alone", "--", "true"}).finish().exit_code, 0);
   auto other = tool.start({"run", "--memory", "1MiB", "--name", "other", "--", "sh", "-c", "echo ready; read line"});
   other.wait_for_out("ready\n");
   auto alone = tool.start({"run", "--memory", "1MiB", "--alone", "--", "sh", "-c", "echo begun; read line"});
