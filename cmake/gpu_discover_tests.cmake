@@ -125,11 +125,7 @@ function(gpu_discover_tests)
   endif()
   _gputest_executable("It" "${ARGV0}" target)
   _gputest_links("${target}" "gputest_catch2|gputest::catch2" links_catch2)
-  set(option_keywords ALONE NO_PRETTY_TYPES NO_PRETTY_VALUES)
-  set(value_keywords GRANULARITY ISOLATION MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS TEST_PREFIX
-    TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT DISCOVERY_MODE)
-  set(list_keywords REQUIRES LABELS)
-  set(word_keywords EXTRA_ARGS DISCOVERY_EXTRA_ARGS DISCOVERY_ENVIRONMENT PROPERTIES)
+  _gputest_set_keywords_of_discover_tests()
   foreach(name IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH FIXTURES_REQUIRED
           SKIP_RETURN_CODE TIMEOUT)
     unset(ARG_PROPERTY_${name}) # may be a variable of the function that calls this one

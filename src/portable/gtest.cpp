@@ -77,22 +77,6 @@ ClassTest::ClassTest(MemoryClass /*memory_class*/) {}
 ScopedTest::ScopedTest() = default;
 HostTest::HostTest() = default;
 
-// As in the full mode, the addresses of these tell known_needs.cpp which fixture a suite has.
-namespace {
-volatile int suite_function = 0;
-} // namespace
-
-void SmallTest::SetUpTestSuite() { suite_function = 1; }
-void SmallTest::TearDownTestSuite() { suite_function = 2; }
-void MediumTest::SetUpTestSuite() { suite_function = 3; }
-void MediumTest::TearDownTestSuite() { suite_function = 4; }
-void LargeTest::SetUpTestSuite() { suite_function = 5; }
-void LargeTest::TearDownTestSuite() { suite_function = 6; }
-void ScopedTest::SetUpTestSuite() { suite_function = 7; }
-void ScopedTest::TearDownTestSuite() { suite_function = 8; }
-void HostTest::SetUpTestSuite() { suite_function = 9; }
-void HostTest::TearDownTestSuite() { suite_function = 10; }
-
 void Environment::SetUp() {}
 
 void Listener::OnTestProgramStart(const ::testing::UnitTest& /*unit_test*/) {}
