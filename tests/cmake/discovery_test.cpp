@@ -517,7 +517,13 @@ TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_
             "gputest_listed_test([[S.t/2]] [[S]] [[]] [[]] [[t]] [[2]] [[2]] [[]] ENABLED small any 1 [[]])\n"
             "gputest_listed_test([[S.t/3]] [[S]] [[]] [[]] [[t]] [[3]] [[x]] [[]] ENABLED small any 1 [[]])\n"
             "gputest_listed_all(4)\nEND\n");
-  configure("gpu_discover_tests(tests MEMORY 3GiB GPUS 2 TEST_FILTER S.* WORKING_DIRECTORY \"" + path("there") +
+  write("before.cmake", "function(set_tests_properties name)\n"
+                        "  file(APPEND \"" +
+                            path("properties") +
+                            "\" \"${name} ${ARGN}\\n\")\nendfunction()\n"); // ctest shows no place
+  configure("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("before.cmake") +
+            "\")\n"
+            "gpu_discover_tests(tests MEMORY 3GiB GPUS 2 TEST_FILTER S.* WORKING_DIRECTORY \"" + path("there") +
             "\" EXTRA_ARGS -x DISCOVERY_EXTRA_ARGS \"a;b\" \"\" c\n"
             "  DISCOVERY_ENVIRONMENT \"OWN=a b[;c\\\\\" OTHER=1 PROPERTIES ENVIRONMENT OF_ENTRIES=1)\n");
   const std::vector<std::string> cleared{
@@ -542,7 +548,7 @@ TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_
   EXPECT_THAT(environment,
               AllOf(HasSubstr("\nOWN=a b[;c\\\n"), HasSubstr("\nOTHER=1\n"), Not(HasSubstr("OF_ENTRIES"))));
   EXPECT_THAT(environment, AllOf(HasSubstr("\nGPUTEST_MEMORY=3GiB\n"), HasSubstr("\nGPUTEST_GPUS=2\n")));
-  EXPECT_THAT(text_of("build/gputest/tests-1-entries.cmake"), HasSubstr("DEF_SOURCE_LINE [=====[file.cpp:7]=====]"));
+  EXPECT_THAT(text_of("properties"), AllOf(HasSubstr("S.t/2 "), HasSubstr(";DEF_SOURCE_LINE;file.cpp:7\n")));
 }
 
 TEST_F(Discovery, takes_no_argument_from_the_function_that_calls_it) {
@@ -640,7 +646,7 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
   std::stringstream text;
   text << std::ifstream{path("build/gputest/tests-1-entries.cmake")}.rdbuf();
   const auto inputs = text.str().substr(0, text.str().find("if(NOT gputest_entries_hold)"));
-  for (const std::string file : {"discover", "entry_properties", "requests"}) {
+  for (const std::string file : {"discover", "case_name", "listed_entries"}) {
     EXPECT_THAT(inputs, HasSubstr("/detail/" + file + ".cmake"));
   }
 

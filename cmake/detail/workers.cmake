@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the entries of cases that workers may run have besides: a lane, a COST, and the entry that ends the workers. Runs when ctest
+# starts.
+
+# A case that waits for a worker would take a place that others can use. So the cases of an executable take turns at a few
+# RESOURCE_LOCKs, its lanes: as many as there are places for each executable of the project that has workers. 0: its cases have
+# processes of their own.
+function(_gputest_count_lanes result)
+  if(NOT "${gputest_alone}" STREQUAL "" OR "$ENV{GPUTEST_ISOLATION}" STREQUAL "process")
+    set(${result} 0 PARENT_SCOPE)
+    return()
+  endif()
+  set(most 8)
+  set(places ${most}) # unknown: by default, a preset or a script
+  if("$ENV{CTEST_PARALLEL_LEVEL}" MATCHES "^ *0*([1-9][0-9]?[0-9]?[0-9]?) *$")
+    set(places ${CMAKE_MATCH_1})
+  endif()
+  set(before "")
+  _gputest_ctest_arguments(count)
+  foreach(index RANGE ${count})
+    get_property(argument GLOBAL PROPERTY "gputest argument ${index}")
+    if("${before}${argument}" MATCHES "^(-j|--parallel)=?0*([1-9][0-9]?[0-9]?[0-9]?)$")
+      set(places ${CMAKE_MATCH_2})
+    elseif("${before}${argument}" MATCHES "^(-j|--parallel)=?0*$")
+      set(places ${most}) # as many as there are processors, or any number
+    endif()
+    set(before "")
+    if(argument MATCHES "^(-j|--parallel)$")
+      set(before ${argument})
+    endif()
+  endforeach()
+  list(LENGTH gputest_all_with_workers executables)
+  if(executables EQUAL 0)
+    set(executables ${most})
+  endif()
+  math(EXPR lanes "${places} / ${executables}")
+  if(lanes LESS 1)
+    set(lanes 1)
+  elseif(lanes GREATER most)
+    set(lanes ${most})
+  endif()
+  set(${result} ${lanes} PARENT_SCOPE)
+endfunction()
+
+# Before the entries of a call: its lanes, and the names of the executable's cases that took 5 s or more when they ran last, a line
+# each. The entry that ends workers writes them. What CTest has noted does not tell: of a test with a COST it notes
+# COST + (last time - COST) / runs.
+function(_gputest_begin_workers)
+  _gputest_count_lanes(lanes)
+  set_property(GLOBAL PROPERTY "gputest lanes" ${lanes})
+  set_property(GLOBAL PROPERTY "gputest lane" 0)
+  set_property(GLOBAL PROPERTY "gputest has workers" FALSE)
+  set(property "gputest long cases of ${gputest_workers}")
+  get_property(file GLOBAL PROPERTY "${property}")
+  if("${file}" STREQUAL "") # the calls for one executable share it
+    set(file "${gputest_kept}-long.txt")
+    set_property(GLOBAL PROPERTY "${property}" "${file}")
+  endif()
+  set(names "")
+  if(EXISTS "${file}")
+    file(READ "${file}" names)
+  endif()
+  set_property(GLOBAL PROPERTY "gputest long cases" "\n${names}")
+endfunction()
+
+# For a case that a worker may run: arguments of gputest-entry, and pairs of a property and its value.
+#
+# CTest starts tests in the order of their COST or, where it is 0, of the times that it has noted. That would mix the cases of all
+# executables. So these cases have the same COST, and stay in their order. Long cases have none and no lane, so that they start first.
+function(_gputest_next_in_lane name arguments_result properties_result)
+  get_property(long_cases GLOBAL PROPERTY "gputest long cases")
+  string(FIND "${long_cases}" "\n${name}\n" at)
+  set(arguments "${gputest_alone}")
+  set(properties "")
+  if(NOT DEFINED ENV{GPUTEST_MPS})
+    set(properties ${gputest_mps})
+  endif()
+  if(NOT at EQUAL -1)
+    list(APPEND arguments --long)
+  else()
+    list(APPEND properties COST 5)
+    get_property(lanes GLOBAL PROPERTY "gputest lanes")
+    if(NOT lanes EQUAL 0)
+      get_property(turn GLOBAL PROPERTY "gputest lane")
+      math(EXPR lane "${turn} % ${lanes}")
+      math(EXPR turn "${turn} + 1")
+      set_property(GLOBAL PROPERTY "gputest lane" ${turn})
+      list(APPEND properties RESOURCE_LOCK ${gputest_workers}_${lane})
+    endif()
+  endif()
+  set(${arguments_result} "${arguments}" PARENT_SCOPE)
+  set(${properties_result} "${properties}" PARENT_SCOPE)
+endfunction()
+
+# Sets gputest_alone to the argument for gputest-entry if ctest's command line may leave out the entry that ends workers. What
+# fails at the end of a worker would be lost, so each case runs in a process of its own and says why. An option in a preset or in
+# a script of ctest's is not seen.
+function(_gputest_find_end_of_workers)
+  set(gputest_alone "" PARENT_SCOPE)
+  set(end "${gputest_target}.workers_end")
+  set(option "")
+  _gputest_ctest_arguments(count)
+  foreach(index RANGE ${count})
+    get_property(value GLOBAL PROPERTY "gputest argument ${index}")
+    if(option STREQUAL "" AND value MATCHES "^(-E|-F[AC]|--exclude-regex|--fixture-exclude-any|--fixture-exclude-cleanup|--exclude-from-file)=?(.*)$")
+      set(option "${CMAKE_MATCH_1}")
+      set(value "${CMAKE_MATCH_2}")
+      if(value STREQUAL "") # it is the next argument
+        continue()
+      endif()
+    elseif(option STREQUAL "")
+      continue()
+    endif()
+    set(name "${gputest_workers}")
+    if(option MATCHES "^(-E|--exclude-regex)$")
+      set(name "${end}")
+    elseif(option STREQUAL "--exclude-from-file") # which is not read
+      set(value ".")
+    endif()
+    _gputest_may_match("${name}" "${value}" may_match)
+    if(may_match AND NOT value STREQUAL "")
+      set(gputest_alone "--alone=ctest's option ${option} may leave out ${end}, which shows what fails when a worker ends" PARENT_SCOPE)
+      return()
+    endif()
+    set(option "")
+  endforeach()
+endfunction()
+
+# After the entries of cases that workers may run: the entry that CTest runs after all of these. It ends the
+# workers, and fails if one of them does not end as it should: that is no failure of a case. The calls for one executable
+# share the entry and the fixture that it cleans up. What the user's fixtures clean up, workers may use until they end.
+function(_gputest_add_end_of_workers)
+  get_property(name GLOBAL PROPERTY "gputest end of ${gputest_workers}")
+  if("${name}" STREQUAL "")
+    set(name "${gputest_target}.workers_end")
+    get_property(owner GLOBAL PROPERTY "gputest entry ${name}")
+    while(NOT "${owner}" STREQUAL "")
+      string(APPEND name "'")
+      get_property(owner GLOBAL PROPERTY "gputest entry ${name}")
+    endwhile()
+    set_property(GLOBAL PROPERTY "gputest entry ${name}" "${gputest_workers}")
+    set_property(GLOBAL PROPERTY "gputest end of ${gputest_workers}" "${name}")
+    get_property(long_cases GLOBAL PROPERTY "gputest long cases of ${gputest_workers}")
+    cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_ENTRY_PROGRAM} --end \"\${gputest_executable}\" \"\${long_cases}\")")
+    set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
+      SKIP_RETURN_CODE 77 ENVIRONMENT "GPUTEST_TEST=${name}" FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
+  endif()
+  if(NOT gputest_pairs_of_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
+    cmake_language(EVAL CODE "set_tests_properties(\"\${name}\" PROPERTIES${gputest_pairs_of_RESOURCE_LOCK})")
+  endif()
+endfunction()
