@@ -160,7 +160,7 @@ function(gpu_discover_tests)
   math(EXPR calls "0${calls} + 1")
   set_property(TARGET "${target}" PROPERTY GPUTEST_DISCOVERIES ${calls})
   set(base "${CMAKE_CURRENT_BINARY_DIR}/gputest/${target}-${calls}")
-  _gputest_discovery_script("${target}" ${calls} script)
+  _gputest_discovery_script("${target}" ${calls} discover script)
   _gputest_note_targets("${target}" "${script}")
   _gputest_generate_script("${base}" "${script}" "add_test([[${target}_NOT_LISTED]] sh -c
     \"echo 'gputest: the configuration is not known. Write ctest -C <configuration>'; exit 1\")
