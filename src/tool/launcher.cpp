@@ -69,7 +69,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   std::optional<CommandUsage> usage;
   if (session.settings().meter != MeterSetting::off) {
-    usage.emplace(session.machine(), session.indices());
+    usage.emplace(session.place().machine(), session.place().chosen().indices);
   }
   supervise::WatchedEntry entry;
   entry.name = session.entry().name.empty() ? launch.command.front() : session.entry().name;
@@ -91,7 +91,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
     const auto measured = session.judge_command(used);
     if (measured.peak > Bytes{}) {
       session::tell_peak(measured.peak);
-    } else if (used.evidence == devices::Evidence::unknown || !session.machine()->devices().front().simulated) {
+    } else if (used.evidence == devices::Evidence::unknown || !session.place().machine()->devices().front().simulated) {
       // A lower bound of 0 says nothing of a GPU, and all of a command that no simulated device has listed.
       session::tell(fmt::format("how much memory the command used is not known: {}", used.because));
     }

@@ -16,6 +16,18 @@ namespace gputest::session {
 
 using Kind = ledger::Result::Kind;
 
+policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
+  switch (setting) {
+  case RunModeSetting::serial:
+    return {policy::RunMode::serial, "GPUTEST_RUN_MODE=serial"};
+  case RunModeSetting::parallel:
+    return {policy::RunMode::parallel, "GPUTEST_RUN_MODE=parallel"};
+  case RunModeSetting::automatic:
+    break;
+  }
+  return policy::find_run_mode(os::look_for_ctest());
+}
+
 std::string Answers::full_name(const std::string& test) const {
   const std::string entry = entry_.name.empty() ? program_ : entry_.name;
   return test.empty() || test == entry ? entry : entry + ": " + test;
@@ -50,6 +62,23 @@ Outcome Answers::skip(const std::string& reason, SkipCause cause) const {
 Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refusal) const {
   return skip(session::never_fits(who, refusal) + (settings_.device_memory ? " (GPUTEST_DEVICE_MEMORY limits it)" : ""),
               SkipCause::machine);
+}
+
+policy::LargeDecision Answers::decide_large(const Request& request) {
+  const auto is_large = [](const Request& asked) {
+    return asked.memory_class == MemoryClass::large && !asked.is_estimated();
+  };
+  if (!is_large(request) && !is_large(entry_.request)) {
+    return policy::LargeDecision::wait;
+  }
+  if (!run_mode_) {
+    run_mode_ = observed_run_mode(settings_.run_mode);
+  }
+  return policy::decide_large(entry_.large, run_mode_->mode);
+}
+
+Outcome Answers::excluded(const std::string& test) const {
+  return skip(excluded_in_parallel(full_name(test), run_mode_->because, command_for(test)), SkipCause::run);
 }
 
 ledger::Patience Answers::patience(const std::string& test, const std::string& what, bool* told) const {

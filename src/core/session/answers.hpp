@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/ledger/ledger.hpp"
+#include "core/policy/run_mode.hpp"
 
 #include <gputest/session.hpp>
 #include <gputest/settings.hpp>
@@ -11,6 +12,9 @@
 #include <string>
 
 namespace gputest::session {
+
+/// The run mode that the settings say, or else that of the ctest above this process.
+[[nodiscard]] policy::RunModeFinding observed_run_mode(RunModeSetting setting);
 
 /// What a process reports about its tests: their names, its waits, and the outcome of a result for a test.
 class Answers {
@@ -36,6 +40,12 @@ public:
   /// A request that no device can ever hold.
   [[nodiscard]] Outcome never_fits(const std::string& who, const policy::Refusal& refusal) const;
 
+  /// What becomes of a large test, or of a test in a large entry; any other waits.
+  [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
+
+  /// The skip of a test for which decide_large() says `exclude`.
+  [[nodiscard]] Outcome excluded(const std::string& test) const;
+
   /// How long `test` may wait. While it waits, a line goes to stderr, the blockers go to the run log, and `told` is
   /// set. In an entry the blockers, whose names others have chosen, are not in its output but on its page.
   [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* told) const;
@@ -50,6 +60,7 @@ private:
   std::string program_;
   std::string filter_option_;
   std::optional<MpiRank> rank_;
+  std::optional<policy::RunModeFinding> run_mode_; ///< once a large test has asked for it
   std::function<void(const std::string&)> on_wait_;
 };
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/devices/device_list.hpp"
-#include "core/ledger/ledger.hpp"
 #include "core/policy/request.hpp"
-#include "core/policy/run_mode.hpp"
 #include "core/session/answers.hpp"
-#include "core/session/choice.hpp"
 #include "core/session/growth.hpp"
 #include "core/session/measurement.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/overhead.hpp"
-#include "core/session/parent_lease.hpp"
+#include "core/session/place.hpp"
 
 #include <gputest/device.hpp>
 #include <gputest/session.hpp>
@@ -27,9 +22,6 @@
 #include <vector>
 
 namespace gputest::session {
-
-/// The run mode that the settings say, or else that of the ctest above this process.
-[[nodiscard]] policy::RunModeFinding observed_run_mode(RunModeSetting setting);
 
 /// What was found out about the memory that a test, or a suite with one lease, allocated.
 struct Measured {
@@ -54,7 +46,7 @@ public:
 
   // As the functions of Session with these names, but for its lock and the checks of arguments.
 
-  Outcome enter(const Plan& plan);
+  Outcome enter(const Plan& plan) { return place_.enter(plan, entry_); }
   [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
   void watch_unleased(const std::string& who);
 
@@ -67,14 +59,13 @@ public:
   [[nodiscard]] const Entry& entry() const { return entry_; }
   void set_entry(Entry entry);
 
-  /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
-  ///
-  /// That order is the machine's (PCI), or that of the list that restricts this process. Only in a process that used
-  /// CUDA before enter() can the first of them be another one than CUDA's device 0.
-  [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
+  [[nodiscard]] const Place& place() const { return place_; }
+  [[nodiscard]] const std::vector<Device>& devices() const { return place_.chosen().devices; }
 
-  /// Whether the chosen devices are enough, and have what `request` says; else the skip that says what they lack.
-  [[nodiscard]] Outcome check_devices(const Request& request, const std::string& who);
+  /// As Place::check().
+  [[nodiscard]] Outcome check_devices(const Request& request, const std::string& who) {
+    return place_.check(request, who);
+  }
 
   /// Leases as Session::lease() does. release() gives back.
   Outcome acquire(const Request& request, const std::string& who);
@@ -98,9 +89,6 @@ public:
 
   /// What memory resources may take under such a lease. One that is estimated grows, so devices are its limit.
   [[nodiscard]] std::vector<Bytes> limits_of(const Request& request) const;
-
-  /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
-  [[nodiscard]] Bytes largest_for_a_test() const;
 
   /// The test of watch_unleased() has ended: what it took without a lease.
   [[nodiscard]] Measured end_unleased() noexcept;
@@ -137,7 +125,7 @@ public:
   std::string synchronize() noexcept;
 
   /// Failures of the test `who` for contexts of this process on devices that were not given to it, each reported once.
-  [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who);
+  [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who) { return place_.stray_contexts(who); }
   /// The files of gputest that the process has lost; empty if none.
   [[nodiscard]] std::string loss() const;
 
@@ -163,28 +151,12 @@ public:
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
-  /// The machine's devices, after enter(), and which of them are devices().
-  [[nodiscard]] const std::shared_ptr<const devices::DeviceList>& machine() const { return machine_; }
-  [[nodiscard]] const std::vector<std::size_t>& indices() const { return indices_; }
-
 private:
-  Outcome no_gpu(const std::string& why);
-  void fit_entry();
-  [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
-  [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
-  [[nodiscard]] Outcome take_place(const ledger::Ledger::EnterRequest& request,
-                                   const std::vector<std::size_t>& candidates);
-  [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
-  void log_enter(double waited) const;
-  void take(std::size_t index);
-  [[nodiscard]] policy::DeviceMask mask_of(std::size_t gpus) const;
-  [[nodiscard]] bool has_place() const;
-  void pin() const;
-  void limit_to_smallest_of(const std::vector<std::size_t>& indices);
-  [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
   [[nodiscard]] Outcome lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
                               bool may_wait);
   [[nodiscard]] bool is_still_stuck();
+  /// Whether what the process has may be the context of this executable.
+  [[nodiscard]] bool has_context_alone() const { return !has_left_ && unleased_.empty(); }
   void begin_measuring(const Request& request, const std::string& test);
   void ask_beyond_the_lease();
   [[nodiscard]] Bytes total() const;
@@ -200,8 +172,6 @@ private:
   void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
   [[nodiscard]] OwnUse own_use() const;
   void log_release(const devices::Usage& usage) const noexcept;
-  enum class Learn { context, nothing }; ///< whether the figure is what a context of this executable takes
-  void measure_overhead(const devices::Settled& settled, Bytes managed, Learn learn = Learn::context);
 
   Settings settings_;
   Entry entry_;
@@ -209,30 +179,14 @@ private:
   devices::ThisProcess* process_;
   devices::NoMeter no_meter_{"nothing was measured"};
   devices::Meter* meter_ = &no_meter_;
-  std::shared_ptr<const devices::DeviceList> machine_;
-  std::optional<OwnContexts> contexts_;
-  bool sees_only_its_own_ = false; ///< whether no device but devices_ can have a context of this process any more
-  std::optional<CapableDevices> capable_;
-  std::optional<ledger::Ledger> ledger_;
-  std::optional<ParentLease> parent_lease_; ///< the lease under which this process runs
-  std::optional<policy::RunModeFinding> run_mode_;
-  std::vector<Device> devices_;
-  std::vector<std::size_t> indices_;     ///< of devices_ in the machine's list
-  std::vector<policy::DeviceMask> bits_; ///< of devices_ on the ledger
-  std::string why_no_more_;              ///< what keeps this process from more devices than it has
-  Bytes smallest_;                       ///< of the devices this process may use
+  Place place_;
   Overhead::Now now_;
-  Overhead overhead_; ///< what this process takes by itself
-  DeviceHeap heap_;
-  Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
-  std::optional<ledger::Ledger::EnterRequest> late_; ///< to enter by, if a test can run after all
   bool is_idle_ = false;
-  bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
   std::uint64_t children_before_ = 0; ///< when the lease began
-  bool has_left_ = false; ///< a test has left memory allocated: what the process has is not its context alone
-  bool measures_ = false; ///< a period of the meter's has begun
-  Allowance allowance_;   ///< of the lease
+  bool has_left_ = false;          ///< a test has left memory allocated: what the process has is not its context alone
+  bool measures_ = false;          ///< a period of the meter's has begun
+  Allowance allowance_;            ///< of the lease
   std::shared_ptr<Growth> growth_; ///< of a lease that is estimated; null: it is not, or nobody sees allocations
   std::map<std::string, std::set<std::uint64_t>> keeping_periods_; ///< in which memory could be kept, by who_may_keep()
   bool overuse_told_ = false;

@@ -31,15 +31,17 @@ Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
 
 void DeviceSession::begin_measuring(const Request& request, const std::string& test) {
   end_unleased_period();
-  const auto memory = policy::to_memory_request(request, smallest_);
+  const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   std::optional<Bytes> leased = memory.whole_device() ? std::nullopt : std::optional{memory.bytes};
-  if (parent_lease_ && !request.bytes) {
-    leased = parent_lease_->bytes(); // what the test does not say, its parent has said
+  if (place_.parent_lease() && !request.bytes) {
+    leased = place_.parent_lease()->bytes(); // what the test does not say, its parent has said
   }
-  allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes(), request, {}};
-  allowance_.leased.assign(numbered_as_in_cuda_ ? static_cast<std::size_t>(request.gpus) : devices_.size() + max_gpus,
+  allowance_ = {answers_.full_name(test),  test,    false, {}, !leased, request.keeps,
+                place_.overhead().bytes(), request, {}};
+  allowance_.leased.assign(place_.chosen().numbered_as_in_cuda ? static_cast<std::size_t>(request.gpus)
+                                                               : place_.chosen().devices.size() + max_gpus,
                            leased.value_or(Bytes{}));
-  overhead_before_ = overhead_.bytes();
+  overhead_before_ = place_.overhead().bytes();
   overuse_told_ = false;
   measured_.reset();
   children_before_ = os::children_seen();
@@ -58,7 +60,8 @@ void DeviceSession::share() {
 void DeviceSession::ask_beyond_the_lease() {
   if (allowance_.request.is_estimated()) {
     if (!growth_ && holds_ && !allowance_.whole_devices && meter_->sees_allocations()) {
-      growth_ = std::make_shared<Growth>(*ledger_, *meter_, *process_, allowance_, largest_for_a_test(), total());
+      growth_ = std::make_shared<Growth>(place_.ledger(), *meter_, *process_, allowance_, place_.largest_for_a_test(),
+                                         total());
       growth_->limit();
     }
     return;
@@ -76,7 +79,7 @@ void DeviceSession::ask_beyond_the_lease() {
 }
 
 void DeviceSession::watch_unleased(const std::string& who) {
-  if (!parent_lease_) { // its holder's lease is for all that this process takes
+  if (!place_.parent_lease()) { // its holder's lease is for all that this process takes
     watched_ = who;
     unleased_use_ = {};
     begin_unleased_period();
@@ -148,7 +151,7 @@ Measured DeviceSession::look() noexcept {
 /// No device of this machine has more.
 Bytes DeviceSession::total() const {
   Bytes most;
-  for (const auto& device : machine_->devices()) {
+  for (const auto& device : place_.machine()->devices()) {
     most = std::max(most, device.total);
   }
   return most;
@@ -158,8 +161,9 @@ Bytes DeviceSession::total() const {
 void DeviceSession::allow_for_context(const devices::Usage& usage) {
   const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
                                        [](const devices::DeviceUsage& device) { return device.with_context; });
-  if (has_context && parent_lease_ && !indices_.empty()) {
-    allowance_.context = std::max(allowance_.context, Bytes{machine_->usual_overhead_bytes(indices_.front())});
+  if (has_context && place_.parent_lease() && !place_.chosen().indices.empty()) {
+    allowance_.context =
+        std::max(allowance_.context, Bytes{place_.machine()->usual_overhead_bytes(place_.chosen().indices.front())});
   }
 }
 
@@ -234,9 +238,10 @@ void DeviceSession::judge_leaks(Measured& measured, const std::vector<devices::D
 /// What the device's own figure for this process shows where no meter sees allocations. It has modules and the like in
 /// it, so nothing fails.
 void DeviceSession::tell_growth(const Measured& measured) const {
-  const Bytes grown = overhead_.bytes() - overhead_before_;
-  if (measured.usage.evidence != Evidence::exact && !parent_lease_ && !measured.left && measured.overuse.empty() &&
-      grown > allowance_.keeps + growth_of_a_context && settings_.leaks != Consequence::off) {
+  const Bytes grown = place_.overhead().bytes() - overhead_before_;
+  if (measured.usage.evidence != Evidence::exact && !place_.parent_lease() && !measured.left &&
+      measured.overuse.empty() && grown > allowance_.keeps + growth_of_a_context &&
+      settings_.leaks != Consequence::off) {
     tell(keeps_more(allowance_.who, grown));
   }
 }
@@ -261,7 +266,7 @@ std::optional<Bytes> DeviceSession::allocated() const {
 OwnUse DeviceSession::own_use() const {
   const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
   if (usage.evidence != Evidence::exact) {
-    return {"", {}, largest_for_a_test()};
+    return {"", {}, place_.largest_for_a_test()};
   }
   Bytes now;
   Bytes wanted;
@@ -274,20 +279,20 @@ OwnUse DeviceSession::own_use() const {
   return {"It had allocated " + to_string(now) + " itself" +
               (peak > now ? ", and " + to_string(peak) + " before" : "") + ": " + (within ? "within" : "beyond") +
               " its lease",
-          wanted, largest_for_a_test()};
+          wanted, place_.largest_for_a_test()};
 }
 
 std::string DeviceSession::explain_out_of_memory(const std::string& who, const Request* held) {
-  if (entered_.kind != Outcome::Kind::granted || !ledger_) {
+  if (!place_.has_devices()) {
     return {};
   }
-  const auto devices = mask_of(bits_.size());
+  const auto devices = place_.mask();
   const auto leased = growth_           ? std::optional{growth_->leased()}
                       : held != nullptr ? std::optional{bytes_of(*held).front()}
                                         : std::nullopt;
-  const auto beyond = ledger_->beyond_claims(devices);
+  const auto beyond = place_.ledger().beyond_claims(devices);
   std::vector<ledger::Record> holders;
-  for (auto& record : ledger_->records()) {
+  for (auto& record : place_.ledger().records()) {
     const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };
     if (record.alive && record.pid != os::own_pid() && record.claim.stage == policy::Stage::holding &&
         (record.claim.wanted & devices) != 0 &&

@@ -69,7 +69,7 @@ void Overhead::measured(const devices::Settled& settled, Bytes listed, Bytes man
 }
 
 OwnContexts::OwnContexts(std::shared_ptr<const devices::DeviceList> machine, const devices::ThisProcess& process)
-    : machine_{std::move(machine)}, begun_before_{process.in_use()} {
+    : machine_{std::move(machine)}, process_{&process}, begun_before_{process.in_use()} {
   if (!begun_before_) {
     const auto listed = all();
     listed_for_others_.insert(listed.begin(), listed.end());
@@ -100,10 +100,18 @@ std::vector<std::size_t> OwnContexts::all() const {
 }
 
 std::vector<std::string> OwnContexts::strays(const std::vector<std::size_t>& given, const std::string& who) {
+  if (sees_only_given_ || !process_->in_use()) {
+    return {};
+  }
   std::vector<Device> own;
-  own.reserve(given.size());
+  std::vector<std::string> uuids;
   for (const std::size_t index : given) {
     own.push_back(machine_->devices()[index]);
+    uuids.push_back(own.back().uuid);
+  }
+  sees_only_given_ = process_->sees_only(uuids); // what a process sees is fixed when it begins to use devices
+  if (sees_only_given_) {
+    return {};
   }
   std::vector<std::string> problems;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {

@@ -95,7 +95,9 @@ public:
 
 private:
   std::shared_ptr<const devices::DeviceList> machine_;
+  const devices::ThisProcess* process_;
   bool begun_before_ = false;
+  bool sees_only_given_ = false; ///< no other device can have a context of this process any more
   std::set<std::size_t> listed_for_others_;
   std::set<std::size_t> found_strays_;
 };

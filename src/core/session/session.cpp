@@ -320,7 +320,8 @@ Lease Session::lease(const Request& request, const std::string& who) {
   }
   state.held = request;
   state.holder = who;
-  session::Account::instance().open({who, state.session.limits_of(request), state.session.largest_for_a_test()});
+  session::Account::instance().open(
+      {who, state.session.limits_of(request), state.session.place().largest_for_a_test()});
   lease.number_ = ++state.last;
   return lease;
 }

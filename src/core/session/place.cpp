@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/place.hpp"
+
+#include "core/ledger/device_probe.hpp"
+#include "core/ledger/storage/ledger_folder.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/request.hpp"
+#include "core/runlog/event_details.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/messages.hpp"
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+namespace gputest::session {
+
+namespace {
+
+void add(std::string& texts, const std::string& text) { texts += (texts.empty() || text.empty() ? "" : "; ") + text; }
+
+} // namespace
+
+Outcome Place::no_gpu(const std::string& why) {
+  entered_ = answers_.skip("no GPU: " + why + ". " + simulated_instead, SkipCause::no_gpu);
+  if (entered_.kind == Outcome::Kind::skip) {
+    entered_.reason +=
+        ". On a machine that is meant to run its tests, GPUTEST_FORBID_SKIP=machine makes this skip a failure";
+  }
+  return entered_;
+}
+
+Outcome Place::enter(const Plan& plan, Entry& entry) {
+  Bytes heap;
+  for (const auto& request : plan.requests) {
+    heap = std::max(heap, request.heap);
+  }
+  heap_.expect(heap);
+  answers_.set_filter_option(plan.filter_option);
+  std::string why_none;
+  machine_ = devices::open_devices(settings_, why_none);
+  if (machine_->devices().empty()) {
+    return no_gpu(why_none);
+  }
+  auto allowed = allowed_devices(*machine_, settings_);
+  if (allowed.indices.empty()) {
+    return no_gpu(allowed.restriction + " allows none of the " + std::to_string(machine_->devices().size()) +
+                  " of this machine");
+  }
+  contexts_.emplace(machine_, process_);
+  chosen_.why_no_more = machine_->left_out();
+  add(chosen_.why_no_more, allowed.note);
+  std::string unusable;
+  allowed.indices = capable().usable(allowed.indices, unusable);
+  add(chosen_.why_no_more, unusable);
+  if (allowed.indices.empty()) {
+    return no_gpu(chosen_.why_no_more);
+  }
+  ledger_.emplace(os::ledger_folder(settings_.folder, settings_.devices), ledger::make_probe(machine_));
+  parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
+  return entered_ = parent_lease_ ? run_under(*parent_lease_, allowed, entry) : enter_ledger(plan, allowed, entry);
+}
+
+Outcome Place::run_under(const ParentLease& parent_lease, const AllowedDevices& allowed, Entry& entry) {
+  const auto own = parent_lease.devices_among(allowed.indices);
+  if (own.empty()) {
+    return parent_lease.nothing_left(allowed.restriction);
+  }
+  fit(entry);
+  limit_to_smallest_of(own);
+  for (const std::size_t index : own) {
+    take(index);
+  }
+  pin();
+  log_enter(0);
+  return {};
+}
+
+void Place::log_enter(double waited) const {
+  std::vector<std::uint64_t> usable;
+  for (const std::size_t index : chosen_.indices) {
+    usable.push_back(machine_->usable_bytes(index).count());
+  }
+  runlog::write("enter",
+                runlog::enter_details({chosen_.devices, std::move(usable), overhead_.bytes(), waited,
+                                       parent_lease_.has_value(), os::is_worker(), os::why_worker_was_started()}));
+}
+
+Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Entry& entry) {
+  answers_.set_rank(settings_.rank);
+  const std::string who = answers_.full_name("");
+  if (settings_.device_memory) {
+    tell("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
+         " (GPUTEST_DEVICE_MEMORY)");
+  }
+  const auto& of_all = entry.request.capabilities;
+  Choice choice;
+  if (contexts_->begun_before()) {
+    const auto kinds = kinds_of(*machine_, allowed.visible);
+    choice = already_chosen(policy::shown_by_cuda(kinds, allowed.visible), *contexts_, gpus_of(plan));
+    chosen_.numbered_as_in_cuda = choice.first_seen;
+  } else {
+    const auto kinds = kinds_of(*machine_, allowed.indices);
+    choice = choose(allowed.indices, kinds, gpus_of(plan), of_all | plan.capabilities, capable(), *ledger_);
+    add(chosen_.why_no_more, why_fewer(kinds, gpus_of(plan)));
+  }
+  const auto& possible = contexts_->begun_before() ? choice.candidates : allowed.indices;
+  if (capable().capable(of_all, possible, *ledger_).empty()) {
+    return answers_.skip(not_capable(who, capable().why_not(of_all, possible, *ledger_)), SkipCause::machine);
+  }
+  limit_to_smallest_of(possible);
+  // Once it is used, the heap exists as long as the context does, so it counts as overhead.
+  overhead_.expect(usual_context(choice, *machine_, ledger_->devices()),
+                   learnt_context(choice, *machine_, ledger_->devices()), heap_.cost());
+  Bytes overhead = overhead_.bytes();
+  if (choice.present) {
+    for (const std::size_t index : choice.candidates) {
+      overhead = std::max(overhead, contexts_->used(index));
+    }
+  }
+  fit(entry);
+  Plan fitting = plan;
+  for (auto& asked : fitting.requests) {
+    asked = policy::fitted(asked, largest_for_a_test());
+  }
+  auto request = enter_request(choice, fitting, overhead, chosen_.smallest, entry.large, *machine_, ledger_->devices());
+  request.who = who;
+
+  if (!choice.present && none_can_run(fitting, choice)) {
+    for (const std::size_t index : largest_of(choice, *machine_)) {
+      take(index);
+    }
+    pin();
+    request.candidates = mask();
+    deferred_ = std::move(request);
+    return {};
+  }
+  auto outcome = take_record(request, choice.candidates);
+  if (outcome.kind == Outcome::Kind::granted && contexts_->begun_before()) {
+    tell(began_too_early(chosen_.devices));
+  }
+  return outcome;
+}
+
+/// Whether each test of the plan is going to be skipped, whatever others hold: then there is nothing to wait for.
+bool Place::none_can_run(const Plan& plan, const Choice& choice) {
+  const auto cannot_run = [&](const Request& asked) {
+    const auto gpus = static_cast<std::size_t>(asked.gpus);
+    if (gpus > choice.gpus || answers_.decide_large(asked) == policy::LargeDecision::exclude) {
+      return true;
+    }
+    const auto usable = capable().capable(asked.capabilities, choice.candidates, *ledger_);
+    return policy::to_memory_request(asked, chosen_.smallest).bytes + overhead_.bytes() >
+           usable_of_each(usable, gpus, *machine_);
+  };
+  return !plan.open_ended && !plan.requests.empty() &&
+         std::all_of(plan.requests.begin(), plan.requests.end(), cannot_run);
+}
+
+Outcome Place::enter_if_deferred() {
+  if (deferred_) {
+    if (auto outcome = take_record(*deferred_, chosen_.indices); outcome.kind != Outcome::Kind::granted) {
+      return outcome;
+    }
+    deferred_.reset();
+  }
+  return {};
+}
+
+/// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
+Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
+  bool told = false;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto most = settings_.processes_per_device;
+  const std::string place = most == 0
+                                ? "a place on a GPU"
+                                : "one of " + std::to_string(most) + " places on a GPU (GPUTEST_PROCESSES_PER_DEVICE)";
+  const auto result = ledger_->enter(request, answers_.patience("", place, &told));
+  if (result.kind != ledger::Result::Kind::granted) {
+    return answers_.outcome_of(result, place, "");
+  }
+  if (chosen_.devices.empty()) {
+    for (const std::size_t index : candidates) {
+      if ((result.devices & ledger_->devices().bit_of(machine_->devices()[index].uuid)) != 0) {
+        take(index);
+      }
+    }
+    pin();
+  }
+  os::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  log_enter(std::chrono::duration<double>{waited}.count());
+  if (told) {
+    tell(request.who + " goes on, on " + describe(chosen_.devices) + ", after waiting " +
+         short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)));
+  }
+  return {};
+}
+
+policy::DeviceMask Place::mask_of(std::size_t gpus) const {
+  policy::DeviceMask mask = 0;
+  for (std::size_t i = 0; i < gpus; ++i) {
+    mask |= chosen_.bits[i];
+  }
+  return mask;
+}
+
+/// Makes it one of this process's devices.
+void Place::take(std::size_t index) {
+  const Device& device = machine_->devices()[index];
+  chosen_.devices.push_back(device);
+  chosen_.indices.push_back(index);
+  chosen_.bits.push_back(ledger_->devices().bit_of(device.uuid));
+}
+
+/// Makes only this process's devices visible to CUDA, if CUDA has not started yet, and to the processes that it starts.
+void Place::pin() const {
+  std::string visible;
+  for (const auto& device : chosen_.devices) {
+    visible += (visible.empty() ? "" : ",") + device.uuid;
+  }
+  os::set_variable("CUDA_VISIBLE_DEVICES", visible);
+}
+
+void Place::limit_to_smallest_of(const std::vector<std::size_t>& indices) {
+  chosen_.smallest = machine_->devices()[indices.front()].total;
+  for (const std::size_t index : indices) {
+    chosen_.smallest = std::min(chosen_.smallest, machine_->devices()[index].total);
+  }
+}
+
+Bytes Place::largest_for_a_test() const {
+  if (parent_lease_) { // which limits its tests
+    return {};
+  }
+  Bytes largest;
+  for (std::size_t index = 0; machine_ && index < machine_->devices().size(); ++index) {
+    largest = std::max(largest, machine_->usable_bytes(index) - overhead_.bytes());
+  }
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  return Bytes{largest.count() / mebibyte * mebibyte};
+}
+
+void Place::fit(Entry& entry) const {
+  entry.request = parent_lease_ ? parent_lease_->share_of(entry.request)
+                  : machine_    ? policy::fitted(entry.request, largest_for_a_test())
+                                : entry.request;
+}
+
+Outcome Place::check(const Request& request, const std::string& test) {
+  if (entered_.kind != Outcome::Kind::granted) {
+    return entered_;
+  }
+  const std::string who = answers_.full_name(test);
+  if (static_cast<std::size_t>(request.gpus) > chosen_.devices.size()) {
+    if (parent_lease_) {
+      return parent_lease_->too_few_devices(request);
+    }
+    return answers_.skip(too_few_gpus(who, request.gpus, chosen_.devices, chosen_.why_no_more), SkipCause::no_gpu);
+  }
+  const auto first = chosen_.indices.begin();
+  if (const auto why = capable().why_not(request.capabilities, {first, first + request.gpus}, *ledger_); !why.empty()) {
+    return answers_.skip(not_capable(who, why), SkipCause::machine);
+  }
+  return {};
+}
+
+std::string Place::prepare_heap(const Request& request, const std::string& who) {
+  return chosen_.numbered_as_in_cuda || request.heap == Bytes{}
+             ? heap_.prepare(request.heap, chosen_.devices, request.gpus, who)
+             : who + " asks for a device heap, and CUDA was initialised before gputest could choose a device, with a "
+                     "context on another one than the first; start it by the launcher: LAUNCHER on, or gputest run";
+}
+
+void Place::measure_overhead(const devices::Settled& settled, Bytes managed, Overhead::Clock::time_point now,
+                             bool is_context) {
+  try {
+    Bytes listed;
+    for (const std::size_t index : chosen_.indices) {
+      listed = std::max(listed, contexts_->used(index));
+    }
+    overhead_.measured(settled, listed, process_.lists_managed_memory() ? Bytes{} : managed, now);
+    ledger_->set_overhead(overhead_.bytes().count());
+    if (is_context && overhead_.to_learn() > Bytes{}) {
+      ledger_->devices().remember(os::executable_identity().value_or(0), mask(), overhead_.to_learn().count());
+    }
+  } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
+    // The ledger then counts what was expected, as it did before.
+  }
+}
+
+std::vector<std::string> Place::stray_contexts(const std::string& who) try {
+  return has_devices() ? contexts_->strays(chosen_.indices, who) : std::vector<std::string>{};
+} catch (const LedgerError&) { // of simulated devices; whoever uses them next hears of it
+  return {};
+}
+
+} // namespace gputest::session
