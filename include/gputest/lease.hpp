@@ -9,8 +9,8 @@
 
 namespace gputest {
 
-namespace detail {
-struct SessionState;
+namespace session {
+class Gate;
 }
 
 /// The right of this process to some bytes of some of its devices. Move-only; its destructor gives them back.
@@ -49,7 +49,7 @@ public:
 
 private:
   friend class Session;
-  std::weak_ptr<detail::SessionState> session_;
+  std::weak_ptr<session::Gate> gate_;
   std::uint64_t number_ = 0; ///< of this lease in its session; 0: none
   Outcome outcome_;
 };

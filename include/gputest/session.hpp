@@ -134,7 +134,7 @@ public:
   [[nodiscard]] Findings examine(const std::string& who);
 
 private:
-  std::shared_ptr<detail::SessionState> state_;
+  std::shared_ptr<session::Gate> gate_;
 };
 
 /// One process in the ledger.

@@ -9,7 +9,7 @@
 #include "core/os/program_output.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
-#include "core/session/device_session.hpp"
+#include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 #include "supervise/entry_run.hpp"
@@ -42,9 +42,6 @@ ExitCode report_not_executed(const std::string& command, int error) {
 
 ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
-  if (skip) {
-    runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason));
-  }
   const auto page = os::EntryPage::open(watcher.page);
   if (skip && page && page->output_is_judged()) { // a script may go on, and not end with 77
     page->skip(outcome.reason);
@@ -63,16 +60,15 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
 
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
-/// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(session::DeviceSession& session, const Launch& launch,
-                            const settings::ReportTarget& watcher) {
+/// The lease is not given back: processes that the command has left behind may still use the device.
+[[noreturn]] void supervise(session::Gate& gate, const Launch& launch, const settings::ReportTarget& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   std::optional<CommandUsage> usage;
-  if (session.settings().meter != MeterSetting::off) {
-    usage.emplace(session.place().machine(), session.place().chosen().indices);
+  if (gate.settings().meter != MeterSetting::off) {
+    usage.emplace(gate.place().machine(), gate.place().chosen().indices);
   }
   supervise::WatchedEntry entry;
-  entry.name = session.entry().name.empty() ? launch.command.front() : session.entry().name;
+  entry.name = gate.entry().name.empty() ? launch.command.front() : gate.entry().name;
   entry.kind = policy::EntryCommand::any;
   entry.will_fail = watcher.will_fail;
   entry.by_output = watcher.by_output;
@@ -84,14 +80,14 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
       usage->look(); // the command may have ended before the first look, which says whether devices list processes
     }
     const auto used = usage ? usage->end() : devices::Usage{};
-    session.log_end_of_command(used);
+    gate.log_end_of_command(used);
     if (!usage || end.signal != 0 || end.timed_out) {
       return std::vector<std::string>{};
     }
-    const auto measured = session.judge_command(used);
+    const auto measured = gate.judge_command(used);
     if (measured.peak > Bytes{}) {
       session::tell_peak(measured.peak);
-    } else if (used.evidence == devices::Evidence::unknown || !session.place().machine()->devices().front().simulated) {
+    } else if (used.evidence == devices::Evidence::unknown || !gate.place().machine()->devices().front().simulated) {
       // A lower bound of 0 says nothing of a GPU, and all of a command that no simulated device has listed.
       session::tell(fmt::format("how much memory the command used is not known: {}", used.because));
     }
@@ -165,32 +161,30 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
   std::optional<os::EntryPage> page;      // nobody else watches this process
   supervise::WaitNotice notice;
   // Other processes see the command's name, not `gputest`.
-  session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};
+  session::Gate gate{settings, entry, name_of(entry, launch.command.front())};
   if (watcher.ctest) {
     page.emplace();
     os::set_entry_page_of_process(os::EntryPage::open(page->path()));
-    session.while_waiting([&](const std::string& /*text*/) {
+    gate.while_waiting([&](const std::string& /*text*/) {
       static_cast<void>(page->is_waiting());
       notice.look(*page);
     });
   }
   Plan plan;
   plan.requests.push_back(entry.request);
-  if (const auto outcome = session.enter(plan); outcome.kind != Outcome::Kind::granted) {
-    const bool has_no_gpu = outcome.kind == Outcome::Kind::skip && outcome.cause == SkipCause::no_gpu;
-    if (launch.if_gpu && has_no_gpu && !watcher.any()) {
-      return run_without_a_lease(launch); // CTest would take a 77 of an entry that gputest has not made for a failure
-    }
-    return report(outcome, watcher);
+  const auto entered = gate.enter(plan, session::Gate::Role::command);
+  const bool has_no_gpu = entered.kind == Outcome::Kind::skip && entered.cause == SkipCause::no_gpu;
+  if (launch.if_gpu && has_no_gpu && !watcher.any()) {
+    return run_without_a_lease(launch); // CTest would take a 77 of an entry that gputest has not made for a failure
   }
-  const auto outcome = session.acquire(entry.request, "");
+  const auto outcome = gate.lease(entry.request, "").outcome; // that of enter(), if it has no devices
   if (outcome.kind != Outcome::Kind::granted) {
     return report(outcome, watcher);
   }
 
-  session.hand_over();
+  gate.hand_over();
   if (watcher.ctest) {
-    supervise(session, launch, watcher);
+    supervise(gate, launch, watcher);
   }
   mention_time_limit(launch);
   return run_without_a_lease(launch);

@@ -7,7 +7,7 @@
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/shared_library.hpp"
-#include "core/session/device_session.hpp"
+#include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 #include "workers/process_snapshot.hpp"
@@ -212,10 +212,16 @@ struct Worker::State {
     }
   }
 
+  static void set_idle(session::Gate* gate) {
+    if (gate != nullptr) {
+      gate->set_idle();
+    }
+  }
+
   /// Makes this process idle in the ledger, if it is in one. Why it cannot be.
   static std::string why_not_idle() {
     try {
-      set_session_idle();
+      set_idle(session::gate_of_process().get());
       return {};
     } catch (const LedgerError& error) {
       return error.what();
@@ -226,16 +232,17 @@ struct Worker::State {
   /// process waits for what it has of a device. Whoever was given a case that does not begin gives it to another
   /// worker.
   std::optional<workers::WorkerJob> receive() try {
+    const auto gate = session::gate_of_process();
     for (;;) {
       if (!is_kept() || !channel->wait_for(longest_gap)) {
-        set_session_idle();
+        set_idle(gate.get());
       }
-      auto job = channel->receive(leave_descriptor_of_session());
-      if (!job || !is_unchanged() || !resume_session()) {
+      auto job = channel->receive(gate ? gate->leave_descriptor() : std::nullopt);
+      if (!job || !is_unchanged() || (gate && !gate->resume())) {
         return std::nullopt;
       }
       const auto request = request_of(*job);
-      if (!request || session_may_wait_for(*request)) {
+      if (!request || !gate || gate->may_wait_for(*request)) {
         return job;
       }
       channel->refuse("it asks for " + to_string(*request) +

@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a session leases for its tests.
-#include "core/session/device_session.hpp"
+// How a gate asks the ledger for a lease, gives it back, and counts what is taken without one.
+#include "core/session/gate.hpp"
 
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gputest::session {
 
-using std::chrono::steady_clock;
+namespace {
 
-Outcome DeviceSession::foresee(const Request& request, const std::string& test) {
+/// Whether some of it is known to be still allocated.
+bool leaves_memory(const devices::Usage& usage, const std::vector<devices::DeviceUsage>& left) {
+  const auto leaves = [](const devices::DeviceUsage& device) { return left_of(device) > Bytes{}; };
+  return std::any_of(usage.devices.begin(), usage.devices.end(), leaves) ||
+         std::any_of(left.begin(), left.end(), leaves);
+}
+
+} // namespace
+
+Outcome Gate::foresee_lease(const Request& request, const std::string& test) {
   if (auto lacking = place_.check(request, test); lacking.kind != Outcome::Kind::granted) {
     return lacking;
   }
-  if (place_.parent_lease()) {
-    return place_.parent_lease()->check(request);
+  if (const auto& parent = place_.parent_lease()) {
+    return parent->check(request);
   }
   const std::string who = answers_.full_name(test);
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
+  const auto& overhead = place_.overhead();
   // A request that can never be granted is refused, announced or not.
-  const Bytes asked = memory.bytes + place_.overhead().bytes();
-  for (auto index = place_.chosen().indices.begin(); index != place_.chosen().indices.begin() + request.gpus; ++index) {
-    const Bytes usable = place_.machine()->usable_bytes(*index);
-    if (asked > usable && memory.bytes + place_.overhead().expected() <= usable) {
-      return {Outcome::Kind::fail, no_room_in_process(who, to_string(request), place_.overhead().bytes(), unleased_)};
+  const Bytes asked = memory.bytes + overhead.bytes();
+  for (int gpu = 0; gpu < request.gpus; ++gpu) {
+    const Bytes usable = place_.machine()->usable_bytes(place_.chosen().indices[static_cast<std::size_t>(gpu)]);
+    if (asked > usable && memory.bytes + overhead.expected() <= usable) {
+      return {Outcome::Kind::fail, no_room_in_process(who, to_string(request), overhead.bytes(), unleased_)};
     }
     if (asked > usable) {
       return answers_.never_fits(who, policy::Refusal{asked.count(), usable.count(), 1, 1});
@@ -38,44 +49,27 @@ Outcome DeviceSession::foresee(const Request& request, const std::string& test) 
   return {};
 }
 
-Outcome DeviceSession::acquire(const Request& request, const std::string& test) {
-  if (auto outcome = foresee(request, test); outcome.kind != Outcome::Kind::granted || place_.parent_lease()) {
-    if (outcome.kind == Outcome::Kind::granted) {
-      begin_measuring(request, test);
-    }
-    return outcome;
-  }
-  const bool large = request.memory_class == MemoryClass::large;
-  auto outcome = lease(request, policy::to_memory_request(request, place_.chosen().smallest), test,
-                       !large || answers_.decide_large(request) == policy::LargeDecision::wait);
-  if (outcome.kind == Outcome::Kind::granted) {
-    begin_measuring(request, test);
-  }
-  return outcome;
-}
-
-Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
-                             bool may_wait) {
+Outcome Gate::ask_ledger(Held& lease) {
   if (auto outcome = place_.enter_if_deferred(); outcome.kind != Outcome::Kind::granted) {
     return outcome;
   }
-  const std::string who = answers_.full_name(test);
+  const auto& request = lease.request;
+  const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
+  const std::string who = answers_.full_name(lease.test);
   bool told = false;
-  auto patience = answers_.patience(test, to_string(request), &told);
+  auto patience = answers_.patience(lease.test, to_string(request), &told);
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
-  const auto smallest = std::min_element(place_.chosen().indices.begin(), place_.chosen().indices.end(),
-                                         [&](std::size_t a, std::size_t b) {
-                                           return place_.machine()->usable_bytes(a) < place_.machine()->usable_bytes(b);
-                                         });
-  const bool on_each = memory.bytes + place_.overhead().bytes() <= place_.machine()->usable_bytes(*smallest);
+  const Bytes smallest = place_.smallest_usable();
+  const bool on_each = memory.bytes + place_.overhead().bytes() <= smallest;
+  const bool may_wait =
+      request.memory_class != MemoryClass::large || answers_.decide_large(request) == policy::LargeDecision::wait;
   patience.may_wait = patience.may_wait && may_wait && on_each && !is_still_stuck();
-  const auto begin = steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
   const auto result =
       place_.ledger().lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
   using Kind = ledger::Result::Kind;
-  const bool refused_for_excess = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
-  if (refused_for_excess) {
+  if (result.kind == Kind::refused && result.blocked.own_excess_bytes > 0) {
     return {Outcome::Kind::fail,
             no_room_in_process(who, to_string(request), Bytes{result.blocked.own_overhead_bytes}, unleased_)};
   }
@@ -84,44 +78,46 @@ Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest
     return {Outcome::Kind::fail, no_room_beside_overheads(who, to_string(request), result.blocked, unleased_), true};
   }
   if (result.kind == Kind::would_wait && !on_each) {
-    return {Outcome::Kind::fail,
-            beyond_smallest_device(who, to_string(request), place_.machine()->usable_bytes(*smallest), result.blocked),
-            true};
+    return {Outcome::Kind::fail, beyond_smallest_device(who, to_string(request), smallest, result.blocked), true};
   }
   if (result.kind != Kind::granted) {
-    return answers_.outcome_of(result, to_string(request), test);
+    return answers_.outcome_of(result, to_string(request), lease.test);
   }
-  holds_ = true;
-  leased_at_ = steady_clock::now();
-  leased_gpus_ = static_cast<std::size_t>(request.gpus);
-  of_others_.clear();
-  for (auto index = place_.chosen().indices.begin();
-       memory.whole_device() && index != place_.chosen().indices.begin() + request.gpus; ++index) {
-    const std::uint64_t used =
-        place_.machine()->used_bytes(*index); // what this process has beyond its context is not known yet
-    of_others_.emplace_back(
-        used - std::min(used, place_.overhead().bytes().count() + place_.machine()->set_aside_bytes(*index)));
+  lease.since = std::chrono::steady_clock::now();
+  if (memory.whole_device()) {
+    lease.of_others = used_by_others(request);
   }
-  leased_test_ = test;
-  runlog::write("lease",
-                runlog::lease_details(request, memory.bytes, memory.whole_device(), place_.chosen().devices,
-                                      std::chrono::duration<double>{leased_at_ - begin}.count()),
-                test);
-  if (told || !admitted_) {
-    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
+  const std::chrono::duration<double> waited = lease.since - begin;
+  runlog::write(
+      "lease",
+      runlog::lease_details(request, memory.bytes, memory.whole_device(), place_.chosen().devices, waited.count()),
+      lease.test);
+  if (told || !is_announced_) {
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(place_.chosen().devices) +
          (place_.machine()->devices().front().simulated ? " (simulated)" : "") +
-         (told ? ", after waiting " + short_duration(waited) : ""));
-    admitted_ = true;
+         (told ? ", after waiting " + short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)) : ""));
+    is_announced_ = true;
   }
   return {};
 }
 
+/// What external processes have of each of the leased devices. What this process has beyond its context is not known
+/// yet.
+std::vector<Bytes> Gate::used_by_others(const Request& request) const {
+  std::vector<Bytes> used;
+  for (int gpu = 0; gpu < request.gpus; ++gpu) {
+    const auto index = place_.chosen().indices[static_cast<std::size_t>(gpu)];
+    used.push_back(Bytes{place_.machine()->used_bytes(index)} - place_.overhead().bytes() -
+                   Bytes{place_.machine()->set_aside_bytes(index)});
+  }
+  return used;
+}
+
 /// Whether a lease could not be had before because of what this process has without one, which it still has. It then
 /// never waits again, so that the others can go on when it ends.
-bool DeviceSession::is_still_stuck() {
+bool Gate::is_still_stuck() {
   if (stuck_at_) {
-    place_.measure_overhead(process_->synchronize_and_trim(), place_.overhead().managed(), now_(), unleased_.empty());
+    place_.measure_overhead(process_.synchronize_and_trim(), place_.overhead().managed(), now_(), unleased_.empty());
     if (place_.overhead().bytes() < *stuck_at_) {
       stuck_at_.reset();
     }
@@ -129,34 +125,94 @@ bool DeviceSession::is_still_stuck() {
   return stuck_at_.has_value();
 }
 
-Outcome DeviceSession::prepare_heap(const Request& request, const std::string& test) {
-  const auto problem = place_.prepare_heap(request, answers_.full_name(test));
-  if (problem.empty()) {
-    return {};
-  }
-  release();
-  return {Outcome::Kind::fail, problem};
-}
-
-std::vector<Bytes> DeviceSession::bytes_of(const Request& request) const {
-  const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
+/// What is leased of each of its devices.
+std::vector<Bytes> Gate::leased_bytes() const {
+  const auto memory = policy::to_memory_request(held_.request, place_.chosen().smallest);
   std::vector<Bytes> bytes;
   for (const auto& device : place_.chosen().devices) {
-    if (bytes.size() < static_cast<std::size_t>(request.gpus)) {
-      bytes.push_back(memory.whole_device()
-                          ? device.total - (bytes.size() < of_others_.size() ? of_others_[bytes.size()] : Bytes{})
-                          : memory.bytes);
+    const auto i = bytes.size();
+    if (i < static_cast<std::size_t>(held_.request.gpus)) {
+      bytes.push_back(!memory.whole_device()       ? memory.bytes
+                      : i < held_.of_others.size() ? device.total - held_.of_others[i]
+                                                   : device.total);
     }
   }
   return bytes;
 }
 
-std::vector<Bytes> DeviceSession::limits_of(const Request& request) const {
-  auto limits = bytes_of(request);
-  for (std::size_t i = 0; request.is_estimated() && i < limits.size(); ++i) {
+/// What memory resources may take under the lease. One that is estimated grows, so devices are its limit.
+std::vector<Bytes> Gate::limits() const {
+  auto limits = leased_bytes();
+  for (std::size_t i = 0; held_.request.is_estimated() && i < limits.size(); ++i) {
     limits[i] = place_.chosen().devices[i].total;
   }
   return limits;
+}
+
+/// Sets `error` to the sticky CUDA error that the test has left.
+std::optional<Measured> Gate::give_back(const Closing& memory, std::string& error) noexcept {
+  auto settled = process_.synchronize_and_trim();
+  auto usage = measuring_.stop();
+  const bool is_own = place_.has_record();
+  if (is_own) {
+    has_left_ = has_left_ || leaves_memory(usage, memory.left);
+    if (place_.overhead().is_due(settled, memory.managed, now_())) {
+      place_.measure_overhead(settled, memory.managed, now_(), !has_left_ && unleased_.empty());
+    }
+  }
+  auto measured = measuring_.judge(std::move(usage), memory.left);
+  if (is_own) {
+    place_.ledger().release();
+    log_release(measured ? measured->usage : devices::Usage{}, measured);
+  }
+  measuring_.begin_unleased_period();
+  error = std::move(settled.error);
+  return measured;
+}
+
+void Gate::log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept {
+  try {
+    const std::chrono::duration<double> held = std::chrono::steady_clock::now() - held_.since;
+    const auto& devices = place_.chosen().devices;
+    const auto gpus = static_cast<std::size_t>(held_.request.gpus);
+    runlog::write("release", runlog::release_details(held.count(), usage, devices, gpus), held_.test);
+    if (measured && usage.evidence != devices::Evidence::unknown) {
+      const auto& allowance = measuring_.allowance();
+      const auto allowed = allowance.whole_devices ? std::nullopt : std::optional{allowance.leased.front()};
+      runlog::write(
+          "need",
+          runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed, held_.request.memory_by}),
+          held_.test);
+    }
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+  }
+}
+
+/// Returns the sticky CUDA error, if there is one, else an empty text.
+std::string Gate::find_unleased(const std::string& where) {
+  const bool is_watched = measuring_.look_at_unleased(); // which says it of the test
+  if (!place_.has_devices() || !process_.in_use()) {
+    return {};
+  }
+  const auto settled = process_.synchronize_and_trim();
+  const auto& overhead = place_.overhead();
+  const Bytes managed = overhead.managed();
+  if (!settled.error.empty() || place_.parent_lease() ||
+      (unleased_.empty() && !overhead.is_due(settled, managed, now_()))) {
+    return settled.error;
+  }
+  const Bytes before = overhead.bytes();
+  place_.measure_overhead(settled, managed, now_(), false); // what was taken without a lease is not the context's
+  const Bytes now = overhead.bytes();
+  if (now > before + policy::to_memory_request(MemoryClass::small, place_.chosen().smallest).bytes) {
+    unleased_ = where + " took " + to_string(now - before);
+    if (!is_watched) {
+      tell(took_without_lease(where, now - before));
+    }
+  } else if (now < before) {
+    unleased_.clear();
+  }
+  return {};
 }
 
 } // namespace gputest::session

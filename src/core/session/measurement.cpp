@@ -79,13 +79,12 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
   const auto devices = allowance.leased.size();
   if (static_cast<std::size_t>(worst->device) >= devices) {
     const auto needed = std::to_string(worst->device + 1);
-    return {
-        taken + " of 0 B",
-        took + ", and its lease is of the first " + std::to_string(devices) + consequence + peak_text(*worst) +
-            " Ask for " + needed + ": " +
-            (allowance.test.empty() ? "GPUS " + needed + advised(Advice::in_cmake) : advised(Advice::gpus, needed)) +
-            ". Leave CUDA_VISIBLE_DEVICES as it is",
-        true};
+    return {taken + " of 0 B", took + ", and its lease is of the first " + std::to_string(devices) + consequence +
+                                   peak_text(*worst) + " Ask for " + needed + ": " +
+                                   (allowance.test.empty() ? "GPUS " + needed + advised(Advice::in_cmake)
+                                                           : advised(Advice::gpus, needed)) +
+                                   ". Leave CUDA_VISIBLE_DEVICES as it is",
+            true};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,

@@ -28,8 +28,8 @@ struct Allowance {
 
 /// A use beyond what is allowed.
 struct Overuse {
-  std::string short_text;       ///< `1 GiB of 256 MiB`
-  std::string text;             ///< what was taken and leased, what the peak was made of, and what to write
+  std::string short_text; ///< `1 GiB of 256 MiB`
+  std::string text;       ///< what was taken and leased, what the peak was made of, and what to write
   bool of_other_device = false; ///< than those of the lease
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a session measures what its tests allocate, and judges it.
-#include "core/session/device_session.hpp"
+#include "core/session/measuring.hpp"
 
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
@@ -21,6 +20,15 @@ using devices::Evidence;
 
 namespace {
 
+/// No device of the machine has more.
+Bytes largest_total_of(const devices::DeviceList& machine) {
+  Bytes most;
+  for (const auto& device : machine.devices()) {
+    most = std::max(most, device.total);
+  }
+  return most;
+}
+
 /// What is left of all devices.
 Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
   return std::accumulate(devices.begin(), devices.end(), Bytes{},
@@ -29,7 +37,7 @@ Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
 
 } // namespace
 
-void DeviceSession::begin_measuring(const Request& request, const std::string& test) {
+void Measuring::begin(const Request& request, const std::string& test) {
   end_unleased_period();
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   std::optional<Bytes> leased = memory.whole_device() ? std::nullopt : std::optional{memory.bytes};
@@ -43,25 +51,24 @@ void DeviceSession::begin_measuring(const Request& request, const std::string& t
                            leased.value_or(Bytes{}));
   overhead_before_ = place_.overhead().bytes();
   overuse_told_ = false;
-  measured_.reset();
   children_before_ = os::children_seen();
   meter_->begin();
   measures_ = true;
   ask_beyond_the_lease();
 }
 
-void DeviceSession::share() {
+void Measuring::share() {
   allowance_.of_suite = true;
   ask_beyond_the_lease();
 }
 
 /// An estimated lease grows before an allocation beyond it. With GPUTEST_OVERUSE=stop the process ends before that.
 /// Under MPS a process that ends while its kernels run takes other clients' kernels with it, so they end first.
-void DeviceSession::ask_beyond_the_lease() {
+void Measuring::ask_beyond_the_lease() {
   if (allowance_.request.is_estimated()) {
-    if (!growth_ && holds_ && !allowance_.whole_devices && meter_->sees_allocations()) {
-      growth_ = std::make_shared<Growth>(place_.ledger(), *meter_, *process_, allowance_, place_.largest_for_a_test(),
-                                         total());
+    if (!growth_ && place_.has_record() && !allowance_.whole_devices && meter_->sees_allocations()) {
+      growth_ = std::make_shared<Growth>(place_.ledger(), *meter_, process_, allowance_, place_.largest_for_a_test(),
+                                         largest_total_of(*place_.machine()));
       growth_->limit();
     }
     return;
@@ -69,7 +76,7 @@ void DeviceSession::ask_beyond_the_lease() {
   if (settings_.overuse != Consequence::stop || allowance_.whole_devices) {
     return;
   }
-  meter_->ask_beyond(allowance_.leased, [process = process_, allowance = allowance_](const devices::Usage& usage) {
+  meter_->ask_beyond(allowance_.leased, [process = &process_, allowance = allowance_](const devices::Usage& usage) {
     if (const auto overuse = overuse_in(usage, allowance, Taken::stopped); !overuse.text.empty()) {
       process->synchronize_and_trim();
       runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
@@ -78,7 +85,7 @@ void DeviceSession::ask_beyond_the_lease() {
   });
 }
 
-void DeviceSession::watch_unleased(const std::string& who) {
+void Measuring::watch(const std::string& who) {
   if (!place_.parent_lease()) { // its holder's lease is for all that this process takes
     watched_ = who;
     unleased_use_ = {};
@@ -86,21 +93,28 @@ void DeviceSession::watch_unleased(const std::string& who) {
   }
 }
 
-/// Samples would cost a thread in tests that use no GPU.
-void DeviceSession::begin_unleased_period() {
+// Samples would cost a thread in tests that use no GPU.
+void Measuring::begin_unleased_period() {
   if (!watched_.empty() && meter_->sees_allocations()) {
     meter_->begin();
     watches_unleased_ = true;
   }
 }
 
-void DeviceSession::end_unleased_period() noexcept {
+bool Measuring::look_at_unleased() {
+  if (watches_unleased_) {
+    judge_unleased(meter_->so_far());
+  }
+  return watches_unleased_;
+}
+
+void Measuring::end_unleased_period() noexcept {
   if (std::exchange(watches_unleased_, false)) {
     judge_unleased(meter_->end());
   }
 }
 
-void DeviceSession::judge_unleased(const devices::Usage& usage) try {
+void Measuring::judge_unleased(const devices::Usage& usage) try {
   if (!unleased_use_.overuse.empty() || settings_.overuse == Consequence::off) {
     return;
   }
@@ -113,16 +127,16 @@ void DeviceSession::judge_unleased(const devices::Usage& usage) try {
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory for a remark
 }
 
-Measured DeviceSession::end_unleased() noexcept {
+Measured Measuring::end_watch() noexcept {
   end_unleased_period();
   watched_.clear();
   return std::exchange(unleased_use_, {});
 }
 
-Measured DeviceSession::look_for_use(const std::string& who) noexcept try {
+Measured Measuring::look_for_use(const std::string& who) noexcept try {
   Measured measured;
-  if (settings_.overuse == Consequence::off || has_used_unasked_ || !process_->in_use() ||
-      !process_->synchronize_and_trim().has_context) {
+  if (settings_.overuse == Consequence::off || has_used_unasked_ || !process_.in_use() ||
+      !process_.synchronize_and_trim().has_context) {
     return measured;
   }
   has_used_unasked_ = true;
@@ -134,7 +148,7 @@ Measured DeviceSession::look_for_use(const std::string& who) noexcept try {
   return {};
 }
 
-Measured DeviceSession::look() noexcept {
+Measured Measuring::look() noexcept {
   Measured measured;
   if (!measures_) {
     return measured;
@@ -148,17 +162,8 @@ Measured DeviceSession::look() noexcept {
   return measured;
 }
 
-/// No device of this machine has more.
-Bytes DeviceSession::total() const {
-  Bytes most;
-  for (const auto& device : place_.machine()->devices()) {
-    most = std::max(most, device.total);
-  }
-  return most;
-}
-
 /// Under a parent lease the holder has announced the context, which is in samples.
-void DeviceSession::allow_for_context(const devices::Usage& usage) {
+void Measuring::allow_for_context(const devices::Usage& usage) {
   const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
                                        [](const devices::DeviceUsage& device) { return device.with_context; });
   if (has_context && place_.parent_lease() && !place_.chosen().indices.empty()) {
@@ -167,8 +172,14 @@ void DeviceSession::allow_for_context(const devices::Usage& usage) {
   }
 }
 
-/// At the end of the lease.
-void DeviceSession::judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left) {
+std::optional<Measured> Measuring::judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left) noexcept {
+  if (!measures_) {
+    return std::nullopt;
+  }
+  if (growth_) {
+    growth_->end();
+  }
+  std::optional<Measured> result;
   try {
     Measured measured;
     measured.usage = std::move(usage);
@@ -181,12 +192,16 @@ void DeviceSession::judge(devices::Usage usage, const std::vector<devices::Devic
       measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
       measured.usage.because = "the test has started processes";
     }
-    measured_ = std::move(measured);
+    result = std::move(measured);
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
   }
+  measures_ = false;
+  growth_.reset();
+  meter_->ask_beyond({}, {});
+  return result;
 }
 
-Measured DeviceSession::judge_command(devices::Usage usage) {
+Measured Measuring::judge_command(devices::Usage usage) {
   Measured measured;
   measured.usage = std::move(usage);
   measured.peak = peak_in(measured.usage, allowance_);
@@ -195,7 +210,7 @@ Measured DeviceSession::judge_command(devices::Usage usage) {
 }
 
 /// An estimate that was too small is nobody's mistake.
-void DeviceSession::judge_overuse(Measured& measured) {
+void Measuring::judge_overuse(Measured& measured) {
   if (growth_) {
     std::fill(allowance_.leased.begin(), allowance_.leased.end(), growth_->leased());
   }
@@ -211,14 +226,14 @@ void DeviceSession::judge_overuse(Measured& measured) {
 }
 
 /// For which tests together the test says what it may keep: for itself, again and again; its suite; or its entry.
-std::string DeviceSession::who_may_keep() const {
+std::string Measuring::who_may_keep() const {
   const auto suite = allowance_.test.substr(0, allowance_.test.find('.'));
   return allowance_.request.keeps_by == SaidBy::entry   ? ""
          : allowance_.request.keeps_by == SaidBy::suite ? suite
                                                         : suite + "." + allowance_.test;
 }
 
-void DeviceSession::judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left) {
+void Measuring::judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left) {
   if (allowance_.keeps > Bytes{} && measured.usage.period != 0) {
     auto& periods = keeping_periods_[who_may_keep()];
     allowance_.periods = periods;
@@ -237,7 +252,7 @@ void DeviceSession::judge_leaks(Measured& measured, const std::vector<devices::D
 
 /// What the device's own figure for this process shows where no meter sees allocations. It has modules and the like in
 /// it, so nothing fails.
-void DeviceSession::tell_growth(const Measured& measured) const {
+void Measuring::tell_growth(const Measured& measured) const {
   const Bytes grown = place_.overhead().bytes() - overhead_before_;
   if (measured.usage.evidence != Evidence::exact && !place_.parent_lease() && !measured.left &&
       measured.overuse.empty() && grown > allowance_.keeps + growth_of_a_context &&
@@ -246,7 +261,7 @@ void DeviceSession::tell_growth(const Measured& measured) const {
   }
 }
 
-void DeviceSession::conclude(Consequence consequence, const std::string& text, Measured& measured) const {
+void Measuring::conclude(Consequence consequence, const std::string& text, Measured& measured) const {
   if (consequence == Consequence::automatic) {
     consequence = entry_.name.empty() ? Consequence::warn : Consequence::fail;
   }
@@ -257,13 +272,13 @@ void DeviceSession::conclude(Consequence consequence, const std::string& text, M
   }
 }
 
-std::optional<Bytes> DeviceSession::allocated() const {
+std::optional<Bytes> Measuring::allocated() const {
   const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
   return usage.evidence == Evidence::exact ? std::optional{all_left(usage.devices)} : std::nullopt;
 }
 
 /// What the lease's holder has allocated by now, and has asked for in vain, if that is known.
-OwnUse DeviceSession::own_use() const {
+OwnUse Measuring::own_use() const {
   const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
   if (usage.evidence != Evidence::exact) {
     return {"", {}, place_.largest_for_a_test()};
@@ -280,31 +295,6 @@ OwnUse DeviceSession::own_use() const {
               (peak > now ? ", and " + to_string(peak) + " before" : "") + ": " + (within ? "within" : "beyond") +
               " its lease",
           wanted, place_.largest_for_a_test()};
-}
-
-std::string DeviceSession::explain_out_of_memory(const std::string& who, const Request* held) {
-  if (!place_.has_devices()) {
-    return {};
-  }
-  const auto devices = place_.mask();
-  const auto leased = growth_           ? std::optional{growth_->leased()}
-                      : held != nullptr ? std::optional{bytes_of(*held).front()}
-                                        : std::nullopt;
-  const auto beyond = place_.ledger().beyond_claims(devices);
-  std::vector<ledger::Record> holders;
-  for (auto& record : place_.ledger().records()) {
-    const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };
-    if (record.alive && record.pid != os::own_pid() && record.claim.stage == policy::Stage::holding &&
-        (record.claim.wanted & devices) != 0 &&
-        std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
-      holders.push_back(std::move(record));
-    }
-  }
-  auto text = ran_out_of_memory(answers_.full_name(who), who, leased, held, held != nullptr ? own_use() : OwnUse{},
-                                holders, beyond);
-  runlog::write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), who);
-  tell(text);
-  return text;
 }
 
 } // namespace gputest::session

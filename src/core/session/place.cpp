@@ -245,6 +245,14 @@ Bytes Place::largest_for_a_test() const {
   return Bytes{largest.count() / mebibyte * mebibyte};
 }
 
+Bytes Place::smallest_usable() const {
+  Bytes smallest = machine_->usable_bytes(chosen_.indices.front());
+  for (const std::size_t index : chosen_.indices) {
+    smallest = std::min(smallest, machine_->usable_bytes(index));
+  }
+  return smallest;
+}
+
 void Place::fit(Entry& entry) const {
   entry.request = parent_lease_ ? parent_lease_->share_of(entry.request)
                   : machine_    ? policy::fitted(entry.request, largest_for_a_test())

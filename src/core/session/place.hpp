@@ -53,6 +53,9 @@ public:
 
   [[nodiscard]] bool has_devices() const { return entered_.kind == Outcome::Kind::granted; }
 
+  /// Whether it has devices, and no record in the ledger, since none of its tests can run.
+  [[nodiscard]] bool is_deferred() const { return deferred_.has_value(); }
+
   /// Whether this process has a record in the ledger.
   [[nodiscard]] bool has_record() const { return has_devices() && !parent_lease_ && !deferred_; }
 
@@ -78,6 +81,9 @@ public:
 
   /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
   [[nodiscard]] Bytes largest_for_a_test() const;
+
+  /// What a process can have of that one of its devices which has the least.
+  [[nodiscard]] Bytes smallest_usable() const;
 
   /// Makes the request of another entry one of this process.
   void fit(Entry& entry) const;

@@ -91,7 +91,8 @@ std::string text_of(const std::optional<Request>& request) {
          (request->is_estimated() ? "auto"
           : request->bytes        ? setting_text(*request->bytes)
                                   : "any") +
-         (request->alone ? "+alone " : " ") + std::to_string(request->gpus);
+         (request->alone ? "+alone " : " ") +
+         std::to_string(request->gpus);
 }
 
 std::vector<ListedTest> without_duplicates(const std::vector<ListedTest>& tests) {

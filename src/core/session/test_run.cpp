@@ -41,9 +41,9 @@ struct TestRun::State {
   std::mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
   std::optional<End> last_end;
-  bool has_failed = false;                   ///< any run of this process
+  bool has_failed = false; ///< any run of this process
   std::atomic<bool> check_has_failed{false}; ///< of a test of this run
-  pid_t pid = 0;                             ///< that has begun, since a forked process has a copy of all this
+  pid_t pid = 0;           ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
   bool watches_exit = false;
@@ -313,7 +313,8 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
     state_->page->set_stopped({needed, leased});
     State::end_now(EXIT_FAILURE);
   }
-  const auto failed = why + "It ends here, and does not run again, because something has failed in this process";
+  const auto failed =
+      why + "It ends here, and does not run again, because something has failed in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
   session::tell(failed);
   if (state_->page->output_is_judged()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which devices a process is placed on by what they can do. Runs against the fake drivers of tests/support.
-#include "core/session/device_session.hpp"
+#include "core/session/gate.hpp"
 
 #include "support/private_folder.hpp"
 
@@ -36,31 +36,31 @@ protected:
     settings.require_gpu = require_gpu_;
     of_ctest.request.capabilities = parse_capabilities(entry);
     of_ctest.request.gpus = gpus;
-    session_.emplace(settings, of_ctest, "suite");
+    gate_.emplace(settings, of_ctest, "suite");
     Plan plan;
     plan.requests = {of_ctest.request};
     plan.capabilities = parse_capabilities(tests);
-    return session_->enter(plan);
+    return gate_->enter(plan, Gate::Role::command);
   }
 
   Outcome acquire(const std::string& capabilities, int gpus = 1) {
     Request request;
     request.capabilities = parse_capabilities(capabilities);
     request.gpus = gpus;
-    return session_->acquire(request, "Sort.Keys");
+    return gate_->lease(request, "Sort.Keys").outcome;
   }
 
   /// UUIDs of the chosen devices.
   [[nodiscard]] std::vector<std::string> chosen() const {
     std::vector<std::string> uuids;
-    for (const auto& device : session_->devices()) {
+    for (const auto& device : gate_->place().chosen().devices) {
       uuids.push_back(device.uuid);
     }
     return uuids;
   }
 
   tests::PrivateFolder folder_;
-  std::optional<DeviceSession> session_;
+  std::optional<Gate> gate_;
   ForbidSkip forbid_skip_ = ForbidSkip::no;
   bool require_gpu_ = false;
 };

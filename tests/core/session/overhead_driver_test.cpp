@@ -5,7 +5,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "core/session/device_session.hpp"
+#include "core/session/gate.hpp"
 #include "metering/sampled_meter.hpp"
 #include "support/fake_cuda_test.hpp"
 #include "support/private_folder.hpp"
@@ -109,10 +109,10 @@ protected:
     settings.folder = folder_.path();
     Entry entry;
     entry.request.heap = heap;
-    session_.emplace(settings, entry, "suite", [this] { return now_; });
+    gate_.emplace(settings, entry, "suite", [this] { return now_; });
     Plan plan;
     plan.requests = {entry.request};
-    ASSERT_EQ(session_->enter(plan).kind, Outcome::Kind::granted);
+    ASSERT_EQ(gate_->enter(plan, Gate::Role::command).kind, Outcome::Kind::granted);
   }
 
   /// What the device shows of this process from now on; and of the device to CUDA.
@@ -134,11 +134,11 @@ protected:
     }
   }
 
-  void run_test(Bytes managed = {}) {
+  void run_test() {
     lists_before_ = lists();
-    ASSERT_EQ(session_->acquire(Request{MemoryClass::small}, "Sort.Keys").kind, Outcome::Kind::granted);
-    EXPECT_EQ(session_->release(managed), "");
-    EXPECT_THAT(session_->stray_contexts("Sort.Keys"), testing::IsEmpty());
+    ASSERT_EQ(gate_->lease(Request{MemoryClass::small}, "Sort.Keys").outcome.kind, Outcome::Kind::granted);
+    gate_->release();
+    EXPECT_THAT(gate_->examine("Sort.Keys").problems, testing::IsEmpty());
   }
 
   /// How often NVML was asked for a list of processes.
@@ -158,7 +158,7 @@ protected:
   }
 
   tests::PrivateFolder folder_;
-  std::optional<DeviceSession> session_;
+  std::optional<Gate> gate_;
   Overhead::Clock::time_point now_ = Overhead::Clock::now();
   int lists_before_ = 0;
 };
@@ -217,12 +217,12 @@ TEST_F(AfterATest, memory_that_was_taken_without_a_lease_is_looked_for_until_it_
   enter();
   use(2_GiB);
   testing::internal::CaptureStderr();
-  session_->count_unleased("Sort::SetUpTestSuite()");
+  gate_->count_unleased("Sort::SetUpTestSuite()");
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::StartsWith("gputest: Sort::SetUpTestSuite() took 1.25 GiB without a lease: "));
   EXPECT_EQ(counted(), 2_GiB);
   use(520_MiB); // of which the free memory of the device alone tells nothing
-  session_->count_unleased("Sort::TearDownTestSuite()");
+  gate_->count_unleased("Sort::TearDownTestSuite()");
   EXPECT_EQ(counted(), 520_MiB);
 }
 
@@ -231,10 +231,10 @@ TEST_F(AfterATest, that_leaves_more_than_a_context_grows_by_that_is_said) {
   const auto said_of = [&](Bytes has_now, Bytes keeps) {
     Request request{4_GiB};
     request.keeps = keeps;
-    EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::granted);
+    EXPECT_EQ(gate_->lease(request, "Sort.Keys").outcome.kind, Outcome::Kind::granted);
     use(has_now);
     testing::internal::CaptureStderr();
-    EXPECT_EQ(session_->release(), "");
+    gate_->release();
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_THAT(said_of(768_MiB + 512_MiB, 0_B), testing::Not(testing::HasSubstr("ends with")));

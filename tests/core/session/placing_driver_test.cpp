@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a process is placed by what NVML and the CUDA driver show. Runs against the fake drivers of tests/support.
-#include "core/session/device_session.hpp"
+#include "core/session/gate.hpp"
 
 #include "support/fake_cuda_test.hpp"
 #include "support/private_folder.hpp"
@@ -37,10 +37,10 @@ protected:
     Entry entry;
     settings.folder = folder_.path();
     entry.request = requests.front();
-    session_.emplace(settings, entry, "suite");
+    gate_.emplace(settings, entry, "suite");
     Plan plan;
     plan.requests = requests;
-    return session_->enter(plan);
+    return gate_->enter(plan, Gate::Role::command);
   }
 
   /// This process's claim on the ledger.
@@ -56,13 +56,13 @@ protected:
   Outcome acquire(int gpus) {
     Request request;
     request.gpus = gpus;
-    return session_->acquire(request, "Sort.Keys");
+    return gate_->lease(request, "Sort.Keys").outcome;
   }
 
   static std::string visible() { return std::getenv("CUDA_VISIBLE_DEVICES"); }
 
   tests::PrivateFolder folder_;
-  std::optional<DeviceSession> session_;
+  std::optional<Gate> gate_;
 };
 
 TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
@@ -94,7 +94,7 @@ TEST_F(Placing, announces_and_leases_half_of_the_smallest_device_for_medium) {
   ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{MemoryClass::medium}).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "GPU-fake-0") << "which has more room";
   EXPECT_EQ(Bytes{claim().largest_bytes}, 20_GiB);
-  ASSERT_EQ(session_->acquire(MemoryClass::medium, "Sort.Keys").kind, Outcome::Kind::granted);
+  ASSERT_EQ(gate_->lease(MemoryClass::medium, "Sort.Keys").outcome.kind, Outcome::Kind::granted);
   EXPECT_EQ(Bytes{claim().lease_bytes}, 20_GiB);
 }
 
@@ -103,15 +103,15 @@ TEST_F(Placing, announces_the_largest_request_that_fits_beside_its_context_and_n
   const Bytes most = 80_GiB - 512_MiB - 768_MiB;
   ASSERT_EQ(enter("gpus=1", std::vector<Request>{most, MemoryClass::small}).kind, Outcome::Kind::granted);
   EXPECT_EQ(Bytes{claim().largest_bytes}, most);
-  EXPECT_EQ(session_->acquire(most, "Sort.Keys").kind, Outcome::Kind::granted);
-  session_.reset();
+  EXPECT_EQ(gate_->lease(most, "Sort.Keys").outcome.kind, Outcome::Kind::granted);
+  gate_.reset();
   unsetenv("GPUTEST_LEASE_OF");
 
   const Bytes more = most + 1_B;
   ASSERT_EQ(enter("gpus=1", std::vector<Request>{more, MemoryClass::small}).kind, Outcome::Kind::granted);
   EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
-  EXPECT_EQ(session_->foresee(more, "Sort.Keys").kind, Outcome::Kind::skip);
-  EXPECT_EQ(session_->acquire(MemoryClass::small, "Sort.Keys").kind, Outcome::Kind::granted) << "that one can run";
+  EXPECT_EQ(gate_->foresee(more, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_EQ(gate_->lease(MemoryClass::small, "Sort.Keys").outcome.kind, Outcome::Kind::granted) << "that one can run";
 }
 
 TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enters_for_what_can) {
@@ -123,12 +123,12 @@ TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enter
   ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
   EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).records().empty());
-  EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_EQ(gate_->lease(request, "Sort.Keys").outcome.kind, Outcome::Kind::skip);
   EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).records().empty());
-  ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted);
+  ASSERT_EQ(gate_->lease(MemoryClass::small, "Sort.Values").outcome.kind, Outcome::Kind::granted);
   EXPECT_EQ(claim().stage, policy::Stage::holding);
-  session_->release();
-  ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted) << "it enters once";
+  gate_->release();
+  ASSERT_EQ(gate_->lease(MemoryClass::small, "Sort.Values").outcome.kind, Outcome::Kind::granted) << "it enters once";
   EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
 }
 
@@ -137,10 +137,10 @@ TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waitin
   on_two.gpus = 2;
   const std::vector<Request> requests{60_GiB, on_two};
   ASSERT_EQ(enter("gpus=2 gib=80,40", requests).kind, Outcome::Kind::granted);
-  EXPECT_EQ(session_->acquire(60_GiB, "Sort.Keys").kind, Outcome::Kind::granted);
-  session_->release();
+  EXPECT_EQ(gate_->lease(60_GiB, "Sort.Keys").outcome.kind, Outcome::Kind::granted);
+  gate_->release();
   show("gpus=2 gib=80,40 used=32212254720"); // 30 GiB
-  const auto outcome = session_->acquire(60_GiB, "Sort.Keys");
+  const auto outcome = gate_->lease(60_GiB, "Sort.Keys").outcome;
   EXPECT_EQ(outcome.kind, Outcome::Kind::fail);
   EXPECT_THAT(outcome.reason, HasSubstr("Sort.Keys needs 60 GiB, which is not free now"));
   EXPECT_THAT(outcome.reason, HasSubstr("waits only for what each of them can hold; the smallest has 39.5 GiB"));
@@ -150,33 +150,34 @@ TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
   cuda_->initialised = true;
   setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
   EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
-  EXPECT_EQ(session_->devices().at(0).uuid, "GPU-fake-1") << "it has no context yet, and will use the first it sees";
-  EXPECT_EQ(session_->devices().size(), 1U);
+  EXPECT_EQ(gate_->place().chosen().devices.at(0).uuid, "GPU-fake-1")
+      << "it has no context yet, and will use the first it sees";
+  EXPECT_EQ(gate_->place().chosen().devices.size(), 1U);
 }
 
 TEST_F(Placing, claims_every_device_with_a_context_of_this_process) {
   cuda_->initialised = true;
   EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
-  EXPECT_EQ(session_->devices().size(), 2U);
-  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+  EXPECT_EQ(gate_->place().chosen().devices.size(), 2U);
+  EXPECT_THAT(gate_->examine("Sort.Keys").problems, IsEmpty());
 }
 
 TEST_F(Placing, finds_a_stray_context_once) {
   EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
   cuda_->initialised = true;
   show("gpus=2" + listed(4));
-  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+  EXPECT_THAT(gate_->examine("Sort.Keys").problems, IsEmpty());
   show("gpus=2" + listed(528));
-  EXPECT_THAT(session_->stray_contexts("Sort.Keys"),
+  EXPECT_THAT(gate_->examine("Sort.Keys").problems,
               ElementsAre(HasSubstr("not given to it: 528 MiB on GPU-fake-1 (Fake GPU)")));
-  EXPECT_THAT(session_->stray_contexts("Sort.Values"), IsEmpty());
+  EXPECT_THAT(gate_->examine("Sort.Values").problems, IsEmpty());
 }
 
 TEST_F(Placing, takes_a_pid_that_was_listed_before_for_one_of_another_namespace) {
   EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
   cuda_->initialised = true;
-  EXPECT_EQ(session_->devices().size(), 1U);
-  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+  EXPECT_EQ(gate_->place().chosen().devices.size(), 1U);
+  EXPECT_THAT(gate_->examine("Sort.Keys").problems, IsEmpty());
 }
 
 TEST_F(Placing, under_a_lease_has_its_devices_and_not_the_limit_of_the_leases_holder) {
@@ -186,23 +187,24 @@ TEST_F(Placing, under_a_lease_has_its_devices_and_not_the_limit_of_the_leases_ho
   ASSERT_EQ(acquire(2).kind, Outcome::Kind::granted);
   Settings settings = settings_from_environment();
   settings.folder = folder_.path();
-  DeviceSession below{settings, Entry{}, "below"};
-  const auto outcome = below.enter({});
+  Gate below{settings, Entry{}, "below"};
+  const auto outcome = below.enter({}, Gate::Role::command);
   ASSERT_EQ(outcome.kind, Outcome::Kind::granted) << outcome.reason;
-  ASSERT_EQ(below.devices().size(), 2U);
-  EXPECT_EQ(below.devices()[1].uuid, "GPU-fake-1");
-  EXPECT_EQ(below.devices()[1].name, "Fake GPU");
-  EXPECT_EQ(below.devices()[1].total, Bytes{80ULL << 30U}) << "all of it: the setting is the holder's alone";
+  ASSERT_EQ(below.place().chosen().devices.size(), 2U);
+  EXPECT_EQ(below.place().chosen().devices[1].uuid, "GPU-fake-1");
+  EXPECT_EQ(below.place().chosen().devices[1].name, "Fake GPU");
+  EXPECT_EQ(below.place().chosen().devices[1].total, Bytes{80ULL << 30U})
+      << "all of it: the setting is the holder's alone";
   settings.device_memory = Bytes{10ULL << 30U};
-  DeviceSession limited{settings, Entry{}, "limited"};
-  ASSERT_EQ(limited.enter({}).kind, Outcome::Kind::granted);
-  EXPECT_EQ(limited.devices()[0].total, Bytes{10ULL << 30U});
+  Gate limited{settings, Entry{}, "limited"};
+  ASSERT_EQ(limited.enter({}, Gate::Role::command).kind, Outcome::Kind::granted);
+  EXPECT_EQ(limited.place().chosen().devices[0].total, Bytes{10ULL << 30U});
 }
 
 TEST_F(Placing, under_a_lease_that_ends_is_as_without_one) {
   ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
   const std::string holder = std::getenv("GPUTEST_LEASE_OF");
-  session_.reset();
+  gate_.reset();
   setenv("GPUTEST_LEASE_OF", holder.c_str(), 1);
   ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
   EXPECT_NE(holder, std::getenv("GPUTEST_LEASE_OF")) << "it is on the ledger itself";

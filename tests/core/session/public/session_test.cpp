@@ -4,7 +4,7 @@
 #include "core/os/entry_page.hpp"
 #include "core/os/host.hpp"
 #include "core/session/account.hpp"
-#include "core/session/device_session.hpp"
+#include "core/session/gate.hpp"
 #include "core_test.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
@@ -265,7 +265,7 @@ TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_
   EXPECT_EQ(tests::in_child([&] {
               Session below{settings_, entry_};
               const bool entered = below.enter({}).kind == Kind::granted;
-              detail::set_session_idle();
+              session::gate_of_process()->set_idle();
               return entered && own().stage == Stage::holding ? 0 : 1;
             }),
             0);

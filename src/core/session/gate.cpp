@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/gate.hpp"
+
+#include "core/os/process.hpp"
+#include "core/runlog/event_details.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/messages.hpp"
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/test_run.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gputest::session {
+
+namespace {
+
+using gputest::detail::TestRun;
+
+void check_request(const Request& request, const std::string& who) {
+  if (request.gpus < 1 || request.gpus > max_gpus) {
+    throw InvalidSetting{who + " asks for " + std::to_string(request.gpus) +
+                         " GPUs (Request::gpus); allowed are 1 to " + std::to_string(max_gpus)};
+  }
+  if (const auto mistake = mistake_in(request.capabilities); !mistake.empty()) {
+    throw InvalidSetting{who + " asks for " + mistake};
+  }
+}
+
+/// A request in the middle of a sentence, without the capabilities, which the message names elsewhere.
+std::string short_text(Request request) {
+  request.capabilities = {};
+  return to_string(request);
+}
+
+/// Writes a skip to the run log.
+Outcome logged(Outcome outcome, const std::string& test) {
+  if (outcome.kind == Outcome::Kind::skip) {
+    runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason), test);
+  }
+  return outcome;
+}
+
+} // namespace
+
+Gate::Gate(Settings settings, Entry entry, std::string program, Overhead::Now now)
+    : settings_{std::move(settings)}, entry_{std::move(entry)}, answers_{settings_, entry_, std::move(program)},
+      process_{devices::this_process(settings_)}, place_{settings_, answers_, process_},
+      measuring_{settings_, entry_, answers_, place_, process_}, now_{std::move(now)} {
+  settings::check_folder(settings_.folder, "Settings::folder");
+  check_request(entry_.request, "the CTest entry");
+  settings::set_for_process(settings_);
+  runlog::configure(settings_.log, answers_.full_name(""));
+}
+
+Outcome Gate::enter(const Plan& plan, Role role) {
+  const std::lock_guard guard{mutex_};
+  for (const auto& request : plan.requests) {
+    check_request(request, "the plan");
+  }
+  if (std::exchange(was_entered_, true)) {
+    throw Error{"Session::enter() was called a second time; a process chooses its devices once. Call it once, with a "
+                "Plan of all that its tests will ask for"};
+  }
+  role_ = role;
+  if (role != Role::command) {
+    Account::instance().guard();
+    static_cast<void>(TestRun::of_process()); // takes GPUTEST_ENTRY: what this one starts is no entry
+  }
+  auto outcome = place_.enter(plan, entry_);
+  rest();
+  if (role != Role::command && outcome.kind == Outcome::Kind::fail) {
+    TestRun::of_process().refused(outcome.reason);
+  }
+  if (role == Role::tests) {
+    measuring_.start();
+    if (const auto& devices = place_.chosen().devices; !devices.empty() && devices.front().simulated) {
+      tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
+    }
+  }
+  return outcome;
+}
+
+void Gate::set_entry(Entry entry) {
+  check_request(entry.request, "the CTest entry");
+  const std::lock_guard guard{mutex_};
+  entry_ = std::move(entry);
+  place_.fit(entry_);
+  is_announced_ = false;
+}
+
+void Gate::while_waiting(std::function<void(const std::string&)> on_wait) {
+  const std::lock_guard guard{mutex_};
+  answers_.while_waiting(std::move(on_wait));
+}
+
+/// What the state is where no lease is held and there is work.
+void Gate::rest() {
+  state_ = !broken_by_.empty()        ? State::broken
+           : measuring_.is_watching() ? State::unleased
+           : !place_.has_devices()    ? State::outside
+           : place_.is_deferred()     ? State::deferred
+                                      : State::entered;
+}
+
+Outcome Gate::check(const Request& request, const std::string& test) {
+  check_request(request, test);
+  const std::lock_guard guard{mutex_};
+  if (role_ == Role::in_place_of_parent) {
+    return {};
+  }
+  const bool under_a_lease = state_ == State::leased;
+  if (under_a_lease && test != held_.test) {
+    measuring_.share();
+  }
+  // Where several tests share a lease, those after the problem ask for none.
+  return logged(under_a_lease && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test), test);
+}
+
+Outcome Gate::foresee(const Request& request, const std::string& test) {
+  check_request(request, test);
+  const std::lock_guard guard{mutex_};
+  if (role_ == Role::in_place_of_parent) {
+    return {};
+  }
+  return broken_by_.empty() ? foresee_lease(request, test) : skip_after_problem(test);
+}
+
+Outcome Gate::skip_after_problem(const std::string& test) const {
+  return answers_.skip(test + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself",
+                       SkipCause::run);
+}
+
+Gate::Answer Gate::lease(const Request& request, const std::string& test) {
+  check_request(request, test);
+  const std::lock_guard guard{mutex_};
+  if (state_ == State::leased) {
+    throw NestedLease{test + " asked for a lease of " + short_text(request) + " while " +
+                      (test == held_.test ? "it" : held_.test) + " has one of " + short_text(held_.request) +
+                      "; waiting for a second one could deadlock. Give the first back before"};
+  }
+  auto outcome = broken_by_.empty() ? acquire(request, test) : skip_after_problem(test);
+  if (outcome.kind != Outcome::Kind::granted) {
+    if (outcome.kind == Outcome::Kind::fail && role_ != Role::command) {
+      TestRun::of_process().refused(outcome.reason);
+    }
+    rest();
+    return {logged(std::move(outcome), test), 0};
+  }
+  if (role_ != Role::command) {
+    Account::instance().open({test, limits(), place_.largest_for_a_test()});
+  }
+  return {std::move(outcome), held_.number};
+}
+
+/// Afterwards the state is `leased`, if it was granted.
+Outcome Gate::acquire(const Request& request, const std::string& test) {
+  Held lease{held_.number + 1, request, test, std::chrono::steady_clock::now(), {}};
+  const bool asks = role_ != Role::in_place_of_parent;
+  if (asks) {
+    auto outcome = foresee_lease(request, test);
+    if (outcome.kind == Outcome::Kind::granted && !place_.parent_lease()) {
+      outcome = ask_ledger(lease);
+    }
+    if (outcome.kind != Outcome::Kind::granted) {
+      return outcome;
+    }
+  }
+  held_ = std::move(lease);
+  state_ = State::leased;
+  if (asks) {
+    measuring_.begin(request, test);
+  }
+  const auto problem = role_ == Role::tests ? place_.prepare_heap(request, answers_.full_name(test)) : std::string{};
+  if (problem.empty()) {
+    return {};
+  }
+  std::string error; // the heap's says more
+  give_back({}, error);
+  return {Outcome::Kind::fail, problem};
+}
+
+bool Gate::holds(std::uint64_t number) const {
+  const std::lock_guard guard{mutex_};
+  return state_ == State::leased && held_.number == number;
+}
+
+std::optional<Bytes> Gate::allocated() const {
+  const std::lock_guard guard{mutex_};
+  return measuring_.allocated();
+}
+
+void Gate::release(std::optional<std::uint64_t> number) noexcept {
+  const std::lock_guard guard{mutex_};
+  if (state_ != State::leased || (number && *number != held_.number)) {
+    return;
+  }
+  const auto memory = Account::instance().close();
+  try {
+    // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
+    if (role_ != Role::in_place_of_parent) {
+      std::string error;
+      if (const auto measured = give_back(memory, error)) {
+        add(*measured);
+      }
+      note_error(held_.test, error);
+    }
+  } catch (const std::exception& out_of_memory) {
+    tell(out_of_memory.what());
+  }
+  rest();
+}
+
+Findings Gate::examine(const std::string& test) {
+  const std::lock_guard guard{mutex_};
+  if (state_ == State::leased) {
+    note_error(test, process_.synchronize_and_trim().error);
+    add_problems(measuring_.look());
+  }
+  if (!was_entered_) {
+    add_problems(measuring_.look_for_use(test));
+  }
+  add_problems(measuring_.end_watch());
+  if (const auto lost = loss(); !lost.empty() && broken_by_.empty()) {
+    broken_by_ = test + " left it without its slot in the ledger";
+    add_problem(test + " left this process without its slot in the ledger: " + lost +
+                ". The tests after it are skipped; run them without it");
+  }
+  if (role_ != Role::in_place_of_parent) {
+    for (const auto& stray : place_.stray_contexts(test)) {
+      add_problem(stray);
+    }
+  }
+  if (state_ != State::leased) {
+    rest();
+  }
+  return std::exchange(findings_, {});
+}
+
+/// The files of gputest that the process has lost; empty if none.
+std::string Gate::loss() const try {
+  if (place_.has_devices()) {
+    place_.ledger().require_intact();
+  }
+  return {};
+} catch (const LedgerError& error) {
+  return error.what();
+}
+
+/// Of a lease that was given back; a test may have several.
+void Gate::add(const Measured& measured) {
+  add_problems(measured);
+  findings_.evidence = devices::to_string(measured.usage.evidence);
+  // A lower bound of 0 says nothing.
+  const bool is_known = measured.usage.evidence == devices::Evidence::exact || measured.peak > Bytes{};
+  if (is_known) {
+    findings_.peak = std::max(findings_.peak.value_or(Bytes{}), measured.peak);
+  }
+  TestRun::of_process().note_peak(is_known ? std::optional{measured.peak} : std::nullopt);
+  if (measured.left) {
+    findings_.left = findings_.left.value_or(Bytes{}) + *measured.left;
+  }
+}
+
+void Gate::add_problems(const Measured& measured) {
+  if (!measured.overuse.empty()) {
+    findings_.overuse = measured.overuse;
+  }
+  for (const auto& problem : measured.problems) {
+    add_problem(problem);
+  }
+}
+
+/// What only gputest finds: no failure that WILL_FAIL expects. A sticky CUDA error is the program's own.
+void Gate::add_problem(const std::string& problem) {
+  findings_.problems.push_back(problem);
+  TestRun::of_process().refused(problem);
+}
+
+void Gate::note_error(const std::string& test, const std::string& error) {
+  if (!error.empty() && broken_by_.empty()) {
+    runlog::write("error", runlog::JsonObject{}.text("error", error), test);
+    broken_by_ = test + " left it with " + error;
+    findings_.problems.push_back(test + " left CUDA unusable for the rest of this process: " + error +
+                                 ". The tests after it are skipped; run them without it");
+  }
+}
+
+void Gate::count_unleased(const std::string& where) {
+  const std::lock_guard guard{mutex_};
+  if (role_ != Role::in_place_of_parent && state_ != State::leased) {
+    note_error(where, find_unleased(where));
+    rest();
+  }
+}
+
+void Gate::watch_unleased(const std::string& test) {
+  const std::lock_guard guard{mutex_};
+  if (role_ != Role::in_place_of_parent && state_ != State::leased) {
+    measuring_.watch(test);
+    rest();
+  }
+}
+
+std::string Gate::explain_out_of_memory(const std::string& test) {
+  // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
+  const std::unique_lock guard{mutex_, std::try_to_lock};
+  if (!guard || role_ == Role::in_place_of_parent || !place_.has_devices()) {
+    return {};
+  }
+  const auto* const held = state_ == State::leased ? &held_.request : nullptr;
+  const auto grown = measuring_.grown_to();
+  const auto leased = grown || held == nullptr ? grown : std::optional{leased_bytes().front()};
+  const auto beyond = place_.ledger().beyond_claims(place_.mask());
+  std::vector<ledger::Record> holders;
+  for (auto& record : place_.ledger().records()) {
+    const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };
+    if (record.alive && record.pid != os::own_pid() && record.claim.stage == policy::Stage::holding &&
+        (record.claim.wanted & place_.mask()) != 0 &&
+        std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
+      holders.push_back(std::move(record));
+    }
+  }
+  auto text = ran_out_of_memory(answers_.full_name(test), test, leased, held,
+                                held != nullptr ? measuring_.own_use() : OwnUse{}, holders, beyond);
+  runlog::write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), test);
+  tell(text);
+  return text;
+}
+
+void Gate::hand_over() {
+  if (place_.has_record()) {
+    place_.ledger().inherit_across_exec();
+  }
+  rest(); // the program after exec() keeps the lease
+}
+
+void Gate::log_end_of_command(const devices::Usage& usage) const noexcept {
+  if (place_.has_record()) {
+    log_release(usage, std::nullopt);
+  }
+}
+
+bool Gate::may_wait_for(const Request& request) {
+  const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
+  return !place_.has_record() || place_.ledger().may_wait_for({"", place_.mask_of(1), memory.bytes.count()});
+}
+
+void Gate::set_idle() {
+  if (place_.has_record() && state_ != State::idle) {
+    place_.ledger().set_idle();
+    state_ = State::idle;
+  }
+}
+
+bool Gate::resume() {
+  if (state_ == State::idle) {
+    if (!place_.ledger().resume()) {
+      return false;
+    }
+    rest();
+  }
+  return true;
+}
+
+std::optional<int> Gate::leave_descriptor() const {
+  return state_ == State::idle ? std::optional{place_.ledger().leave_descriptor()} : std::nullopt;
+}
+
+} // namespace gputest::session

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/policy/request.hpp"
+#include "core/session/account.hpp"
+#include "core/session/answers.hpp"
+#include "core/session/measuring.hpp"
+#include "core/session/place.hpp"
+
+#include <gputest/session.hpp>
+#include <gputest/settings.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::session {
+
+/// What each test of a process passes before it uses devices, and after: it asks for a lease, is measured, gives the
+/// lease back and is examined. The public Session is this, and so is the use of devices by a launcher.
+///
+/// It owns the lease and the lines of the run log about it. Functions with the name of one of Session's do what that
+/// one promises. Thread-safe where Session is.
+class Gate {
+public:
+  /// Where the process and its running test are. DESIGN.md has a drawing.
+  enum class State {
+    outside,  ///< the process has no devices
+    deferred, ///< it has devices and no record in the ledger, because no test can run
+    entered,  ///< no lease is held
+    unleased, ///< a test runs that has no lease and is watched: it takes its leases itself, or uses no GPU
+    leased,   ///< a test or a suite holds the lease
+    idle,     ///< there is no work
+    broken,   ///< a test has left a problem that outlasts it: nothing is leased any more
+  };
+
+  /// Whose leases these are.
+  enum class Role {
+    tests,
+    in_place_of_parent, ///< of a statement of a test whose parent holds what it needs: all is granted, nothing measured
+    command,            ///< of the program that this process becomes or starts: nothing is measured or accounted here
+  };
+
+  /// `program` stands for the process in messages where CTest has given it no name. `now` is the clock by which a
+  /// measurement grows old. Throws InvalidSetting as Session does.
+  Gate(Settings settings, Entry entry, std::string program, Overhead::Now now = Overhead::Clock::now);
+  ~Gate() { release(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  Outcome enter(const Plan& plan, Role role);
+  [[nodiscard]] const Entry& entry() const { return entry_; }
+  void set_entry(Entry entry);
+  void while_waiting(std::function<void(const std::string&)> on_wait);
+  [[nodiscard]] Outcome check(const Request& request, const std::string& test);
+  [[nodiscard]] Outcome foresee(const Request& request, const std::string& test);
+  /// The number is that of the lease; 0: none.
+  struct Answer {
+    Outcome outcome;
+    std::uint64_t number = 0;
+  };
+  [[nodiscard]] Answer lease(const Request& request, const std::string& test);
+  void count_unleased(const std::string& where);
+  void watch_unleased(const std::string& test);
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& test);
+  [[nodiscard]] std::optional<Bytes> allocated() const;
+  [[nodiscard]] Findings examine(const std::string& test);
+
+  /// Gives back the lease of this number, or any: synchronises, trims pools, measures, and only then releases.
+  void release(std::optional<std::uint64_t> number = std::nullopt) noexcept;
+
+  [[nodiscard]] bool holds(std::uint64_t number) const;
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const Place& place() const { return place_; }
+
+  // For a command.
+
+  /// Lets the program that this process is about to exec() keep the devices, the record and the lease.
+  void hand_over();
+
+  /// Writes to the run log that the command has ended, and the lease with it.
+  void log_end_of_command(const devices::Usage& usage) const noexcept;
+
+  /// As Measuring::judge_command().
+  [[nodiscard]] Measured judge_command(devices::Usage usage) { return measuring_.judge_command(std::move(usage)); }
+
+  // Between the cases of a worker, which have no lease. Not while other threads use this.
+
+  /// Says in the ledger that this process has no work until resume(): whoever its context keeps waiting notifies it,
+  /// and then it has to end. Does nothing in a process that has no record, or is idle. Throws LedgerError while it
+  /// holds a lease.
+  void set_idle();
+
+  /// There is work again. False if this process has to end instead, because it keeps others waiting. Throws
+  /// LedgerError.
+  [[nodiscard]] bool resume();
+
+  /// Whether this process, which is not idle, may wait for the lease of such a test beside the others on its devices.
+  /// True in one that has no record. Throws LedgerError.
+  [[nodiscard]] bool may_wait_for(const Request& request);
+
+  /// For poll(): readable when this process, which is idle, has to end. nullopt in one that is not idle. Throws
+  /// LedgerError.
+  [[nodiscard]] std::optional<int> leave_descriptor() const;
+
+private:
+  /// The lease that is held, or was held last.
+  struct Held {
+    std::uint64_t number = 0;
+    Request request;
+    std::string test;
+    std::chrono::steady_clock::time_point since;
+    std::vector<Bytes> of_others; ///< a whole device's: what external processes had of each when the lease began
+  };
+
+  [[nodiscard]] Outcome acquire(const Request& request, const std::string& test);
+  [[nodiscard]] Outcome foresee_lease(const Request& request, const std::string& test);
+  [[nodiscard]] Outcome ask_ledger(Held& lease);
+  [[nodiscard]] std::vector<Bytes> used_by_others(const Request& request) const;
+  [[nodiscard]] bool is_still_stuck();
+  std::optional<Measured> give_back(const Closing& memory, std::string& error) noexcept;
+  std::string find_unleased(const std::string& where);
+  [[nodiscard]] Outcome skip_after_problem(const std::string& test) const;
+  [[nodiscard]] std::vector<Bytes> leased_bytes() const;
+  [[nodiscard]] std::vector<Bytes> limits() const;
+  [[nodiscard]] std::string loss() const;
+  void add(const Measured& measured);
+  void add_problems(const Measured& measured);
+  void add_problem(const std::string& problem);
+  void note_error(const std::string& test, const std::string& error);
+  void log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept;
+  void rest();
+
+  mutable std::mutex mutex_; ///< of what follows
+  Settings settings_;
+  Entry entry_;
+  Answers answers_;
+  devices::ThisProcess& process_;
+  Place place_;
+  Measuring measuring_;
+  Overhead::Now now_;
+  State state_ = State::outside;
+  Role role_ = Role::tests;
+  bool was_entered_ = false; ///< enter() was called, whatever came of it
+  Held held_;
+  std::string broken_by_;         ///< the test after which nothing is leased, and why; empty: none
+  bool has_left_ = false;         ///< a test has left memory allocated: what the process has is not its context alone
+  std::string unleased_;          ///< what took memory without a lease, and how much; empty: nothing is known
+  std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
+  bool is_announced_ = false;     ///< `gputest: admitted` was written, which the first lease does in any case
+  Findings findings_;             ///< since the last examine()
+};
+
+/// That of this process's Session; null without one.
+[[nodiscard]] std::shared_ptr<Gate> gate_of_process();
+
+} // namespace gputest::session
