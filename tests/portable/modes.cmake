@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds project/ in both modes, and compares what ctest lists of its entries and says of them.
 #
-#   cmake -DPACKAGE=<folder of gputest-config.cmake> -DWORK=<scratch folder> -DGENERATOR=<generator> -P modes.cmake
+#   cmake -DPACKAGE=<folder of gputest-config.cmake> -DWORK=<scratch folder> -DGENERATOR=<generator> -DFLAGS=<of the compiler> -P modes.cmake
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}/ledger")
@@ -10,7 +10,7 @@ set(ENV{GPUTEST_DEVICES} simulated:2x16GiB)
 set(ENV{GPUTEST_DIR} "${WORK}/ledger")
 foreach(mode IN ITEMS full portable)
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK}/${mode}" -G "${GENERATOR}" "-Dgputest_DIR=${PACKAGE}"
-    -DGPUTEST_MODE=${mode} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+    "-DCMAKE_CXX_FLAGS=${FLAGS}" -DGPUTEST_MODE=${mode} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}/${mode}" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --show-only=json-v1 WORKING_DIRECTORY "${WORK}/${mode}" OUTPUT_VARIABLE listing
     COMMAND_ERROR_IS_FATAL ANY)

@@ -231,6 +231,11 @@ protected:
 
   void SetUp() override {
     Steps::SetUp();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (!IsSkipped() && GetParam().role == Role::helper) {
+      GTEST_SKIP() << "the sanitizer's own system calls would be taken for those of a process without a test";
+    }
+#endif
     if (!IsSkipped() && GetParam().with_mps && fs::exists("/tmp/nvidia-mps/control")) {
       GTEST_SKIP() << "this machine has a control daemon, which all workers join";
     }
