@@ -15,6 +15,7 @@
 #include <gputest/test_run.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -79,10 +81,15 @@ int said(gputest_result result, std::string text) {
   return result;
 }
 
-/// What `call` returns, or the code for what it throws.
+/// What `call` returns, if anything, or the code for what it throws.
 template <class Call>
 int guarded(const Call& call) noexcept try {
-  return call();
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    return GPUTEST_OK;
+  } else {
+    return call();
+  }
 } catch (const Stopped&) {
   return said(GPUTEST_STOPPED, "the wait was ended");
 } catch (const InvalidSetting& error) {
@@ -98,15 +105,9 @@ int guarded(const Call& call) noexcept try {
 }
 
 int result_of(const Outcome& outcome) {
-  switch (outcome.kind) {
-  case Outcome::Kind::granted:
-    break;
-  case Outcome::Kind::skip:
-    return said(GPUTEST_SKIP, outcome.reason);
-  case Outcome::Kind::fail:
-    return said(GPUTEST_FAIL, outcome.reason);
-  }
-  return GPUTEST_OK;
+  using Kind = Outcome::Kind;
+  return outcome.kind == Kind::granted ? GPUTEST_OK
+                                       : said(outcome.kind == Kind::skip ? GPUTEST_SKIP : GPUTEST_FAIL, outcome.reason);
 }
 
 std::string text_of(const char* text) { return text == nullptr ? std::string{} : std::string{text}; }
@@ -272,19 +273,8 @@ std::int64_t bytes_of(const std::optional<Bytes>& bytes) {
 }
 
 const char* word_of(Claimant::Stage stage) {
-  switch (stage) {
-  case Claimant::Stage::entering:
-    return "entering";
-  case Claimant::Stage::inside:
-    return "inside";
-  case Claimant::Stage::waiting:
-    return "waiting";
-  case Claimant::Stage::holding:
-    return "holding";
-  case Claimant::Stage::idle:
-    break;
-  }
-  return "idle";
+  constexpr std::array words{"entering", "inside", "waiting", "holding", "idle"};
+  return words.at(static_cast<std::size_t>(stage));
 }
 
 /// How many processes of the ledger use each of these devices.
@@ -337,10 +327,7 @@ const char* gputest_version(void) { return GPUTEST_VERSION; }
 const char* gputest_message(void) { return message().c_str(); }
 
 int gputest_parse_bytes(const char* text, uint64_t* bytes) {
-  return guarded([&] {
-    place_of(bytes, "bytes") = parse_bytes(text_of(text)).count();
-    return GPUTEST_OK;
-  });
+  return guarded([&] { place_of(bytes, "bytes") = parse_bytes(text_of(text)).count(); });
 }
 
 int gputest_open(const gputest_settings* settings, gputest_session** session) {
@@ -357,7 +344,6 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
     place = new gputest_session{std::move(chosen), std::move(entry)};
     opened() = place;
     session::write_advice_in(notation);
-    return GPUTEST_OK;
   });
 }
 
@@ -376,7 +362,6 @@ void gputest_close(gputest_session* session) {
     if (!session->session.devices().empty()) {
       closed_by() = session->pid;
     }
-    return GPUTEST_OK;
   }));
   delete session;
 }
@@ -389,15 +374,11 @@ int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, ui
     if (usable_bytes != nullptr) {
       *usable_bytes = usable.count();
     }
-    return GPUTEST_OK;
   });
 }
 
 int gputest_check(const gputest_request* request) {
-  return guarded([&] {
-    static_cast<void>(request_of(checked(request, "gputest_request"), {}));
-    return GPUTEST_OK;
-  });
+  return guarded([&] { static_cast<void>(request_of(checked(request, "gputest_request"), {})); });
 }
 
 int gputest_enter(gputest_session* session, const gputest_request* requests, size_t count, const gputest_wait* wait) {
@@ -416,10 +397,7 @@ int gputest_enter(gputest_session* session, const gputest_request* requests, siz
 
 size_t gputest_device_count(const gputest_session* session) {
   std::size_t count = 0;
-  static_cast<void>(guarded([&] {
-    count = session_of(session).devices().size();
-    return GPUTEST_OK;
-  }));
+  static_cast<void>(guarded([&] { count = session_of(session).devices().size(); }));
   return count;
 }
 
@@ -432,7 +410,6 @@ int gputest_get_device(const gputest_session* session, size_t index, gputest_dev
     }
     place = {devices[index].uuid.c_str(), devices[index].name.c_str(), devices[index].total.count(),
              devices[index].simulated ? 1 : 0};
-    return GPUTEST_OK;
   });
 }
 
@@ -448,18 +425,12 @@ int gputest_lease(gputest_session* session, const gputest_request* request, cons
 
 int64_t gputest_allocated(gputest_session* session) {
   int64_t bytes = -1;
-  static_cast<void>(guarded([&] {
-    bytes = bytes_of(session_of(session).allocated());
-    return GPUTEST_OK;
-  }));
+  static_cast<void>(guarded([&] { bytes = bytes_of(session_of(session).allocated()); }));
   return bytes;
 }
 
 void gputest_release(gputest_session* session) {
-  static_cast<void>(guarded([&] {
-    session_of(session).release();
-    return GPUTEST_OK;
-  }));
+  static_cast<void>(guarded([&] { session_of(session).release(); }));
 }
 
 int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings) {
@@ -480,15 +451,11 @@ int gputest_examine(gputest_session* session, const char* who, gputest_findings*
                  found.overuse.c_str(),
                  session->problems.data(),
                  session->problems.size()};
-    return GPUTEST_OK;
   });
 }
 
 int gputest_count_unleased(gputest_session* session, const char* where) {
-  return guarded([&] {
-    session_of(session).count_unleased(text_of(where));
-    return GPUTEST_OK;
-  });
+  return guarded([&] { session_of(session).count_unleased(text_of(where)); });
 }
 
 const char* gputest_explain_out_of_memory(gputest_session* session, const char* who) {
@@ -496,7 +463,6 @@ const char* gputest_explain_out_of_memory(gputest_session* session, const char* 
     auto& own = session_of(session);
     const std::lock_guard guard{session->examining};
     session->explanation = own.explain_out_of_memory(text_of(who));
-    return GPUTEST_OK;
   });
   return result == GPUTEST_OK ? session->explanation.c_str() : "";
 }
@@ -517,7 +483,6 @@ int gputest_status(const gputest_settings* settings, void (*each)(const gputest_
                                       devices.c_str()};
       each(&claimant, data);
     }
-    return GPUTEST_OK;
   });
 }
 
@@ -525,7 +490,6 @@ int gputest_test_begins(gputest_session* session, const char* who) {
   return guarded([&] {
     static_cast<void>(session_of(session));
     detail::TestRun::of_process().running(text_of(who));
-    return GPUTEST_OK;
   });
 }
 
@@ -543,7 +507,6 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
     test.file = text_of(given.file);
     test.line = given.line;
     detail::TestRun::of_process().ended(test);
-    return GPUTEST_OK;
   });
 }
 
@@ -553,7 +516,6 @@ int gputest_simulated_take(uint64_t bytes, int device, gputest_simulated_buffer*
   return guarded([&] {
     auto& place = place_of(buffer, "buffer");
     place = new gputest_simulated_buffer{SimulatedBuffer{Bytes{bytes}, device}};
-    return GPUTEST_OK;
   });
 }
 

@@ -16,6 +16,7 @@
 #include <gputest/session.hpp>
 #include <gputest/test_list.hpp>
 #include <gputest/test_run.hpp>
+#include <gputest/test_sequence.hpp>
 
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
@@ -111,104 +112,77 @@ void list_tests(const std::vector<Catch::TestCaseHandle>& selected, const std::s
   write_test_list(file, tests);
 }
 
-/// The session of this executable, and the lease of the running test case.
-class CurrentSession {
+/// What a test case needs, by its tags and its entry.
+detail::TestNeeds needs_of(const Catch::TestCaseInfo& test, const Request& entry) {
+  using Use = detail::TestNeeds::Use;
+  try {
+    const auto needs = catch2::needs_of(tags_of(test));
+    return {uses_no_gpu(test) ? Use::none : Use::lease, resolve(needs, {}, std::nullopt, entry), {}};
+  } catch (const Error& error) {
+    return {Use::none, {}, test.name + ": " + error.what()};
+  }
+}
+
+/// What Catch2 runs of this executable, and what became of it.
+class Adapter {
 public:
-  static CurrentSession& instance() {
-    static CurrentSession current;
-    return current;
+  static Adapter& instance() {
+    static Adapter adapter;
+    return adapter;
   }
 
   /// Chooses devices and enters the ledger for these test cases. What went wrong fails each of them.
   void begin(const std::vector<Catch::TestCaseHandle>& selected) {
     detail::TestRun::of_process().begin(what_main_returns, detail::Notation::tags);
-    unusable_ = "the tags say no_gpu and what the test case needs of a GPU";
-    if (std::all_of(selected.begin(), selected.end(),
-                    [](const Catch::TestCaseHandle& test) { return uses_no_gpu(test.getTestCaseInfo()); })) {
-      try { // only to examine them: it never enters
-        session_.emplace(settings_from_environment(), entry_from_environment());
-      } catch (const Error&) { // NOLINT(bugprone-empty-catch): settings are for GPUs
+    std::vector<const Catch::TestCaseInfo*> with_gpu;
+    for (const auto& test : selected) {
+      if (!uses_no_gpu(test.getTestCaseInfo())) {
+        with_gpu.push_back(&test.getTestCaseInfo());
       }
-      return;
     }
-    try {
-      session_.emplace(settings_from_environment(), entry_from_environment());
-      Plan plan;
-      for (const auto& test : selected) {
-        if (!uses_no_gpu(test.getTestCaseInfo())) {
-          plan.requests.push_back(request_of(test.getTestCaseInfo()));
-        }
-      }
-      static_cast<void>(session_->enter(plan)); // every lease says it again
-    } catch (const Error& error) {
-      session_.reset();
-      unusable_ = error.what();
-    }
+    sequence_.open(!with_gpu.empty(), "the tags say no_gpu and what the test case needs of a GPU",
+                   [&](const Request& entry) {
+                     Plan plan;
+                     for (const auto* const test : with_gpu) {
+                       plan.requests.push_back(needs_of(*test, entry).request);
+                     }
+                     return plan;
+                   });
   }
 
   /// Leases for a test case, once for all its sections.
   const Outcome& begin_test(const Catch::TestCaseInfo& test) {
     if (!outcome_) {
       begun_at_ = std::chrono::steady_clock::now();
-      detail::TestRun::of_process().running(test.name);
-      try {
-        outcome_ = Outcome{Outcome::Kind::fail, unusable_};
-        static_cast<void>(catch2::needs_of(tags_of(test))); // throws
-        if (uses_no_gpu(test)) {
-          outcome_ = Outcome{};
-          if (session_) {
-            session_->watch_unleased(test.name);
-          }
-        } else if (session_) {
-          lease_ = session_->lease(request_of(test), test.name);
-          outcome_ = lease_.outcome();
-        }
-      } catch (const Error& error) {
-        outcome_ = Outcome{Outcome::Kind::fail, test.name + ": " + error.what()};
-      }
-      if (outcome_->kind == Outcome::Kind::fail) {
-        refused_ = true;
-        detail::TestRun::of_process().refused(outcome_->reason);
-      }
-      skipped_one_ = skipped_one_ || outcome_->kind == Outcome::Kind::skip;
+      outcome_ = sequence_.begin(test.name, needs_of(test, sequence_.entry_request()));
     }
     return *outcome_;
   }
 
   [[nodiscard]] bool test_has_begun() const { return outcome_.has_value(); }
 
-  std::vector<std::string> problems(const Catch::TestCaseInfo& test) {
-    return session_ ? session_->examine(test.name).problems : std::vector<std::string>{};
-  }
+  std::vector<std::string> problems(const Catch::TestCaseInfo& test) { return sequence_.examine(test.name).problems; }
 
   /// Catch2 has closed the test case: what its lease's end shows fails the run.
   void end_test(const Catch::TestCaseInfo& test, const char* result) {
-    lease_.release();
-    for (const auto& problem : problems(test)) {
+    for (const auto& problem : sequence_.end(test.name).problems) {
       detail::TestRun::of_process().say("failed: " + problem);
       failed_at_end_ = true;
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begun_at_;
-    const bool skipped = outcome_ && outcome_->kind == Outcome::Kind::skip;
     detail::TestRun::TestEnd end;
     end.name = test.name;
     end.result = result;
     end.seconds = time.count();
-    end.reason = skipped ? outcome_->reason : "";
-    detail::TestRun::of_process().ended(end);
+    sequence_.ended(end);
     outcome_.reset();
-    detail::TestRun::of_process().running("");
   }
 
   /// All test cases have ended, of which there were so many; so many were skipped, and so many failed.
   void end(std::uint64_t total, std::uint64_t skipped, std::uint64_t failed) {
-    using End = detail::TestRun::End;
     auto& run = detail::TestRun::of_process();
-    // CTest shows an entry as skipped or as passed, so one that gputest has skipped in part is skipped.
-    const bool has_failed = failed > 0 || refused_ || failed_at_end_;
-    const bool is_skip = (total == skipped && !failed_at_end_) || (run.in_entry() && skipped_one_ && !has_failed);
-    end_ = total == 0 ? End::nothing_ran : is_skip ? End::all_skipped : has_failed ? End::failed : End::passed;
-    if (is_skip && total != skipped) {
+    end_ = sequence_.finish(total, total - skipped - failed, failed > 0 || has_refused());
+    if (*end_ == detail::TestRun::End::all_skipped && total != skipped) {
       run.say(std::to_string(skipped) + " of " + std::to_string(total) + " test cases skipped");
     }
     run.end(*end_);
@@ -218,21 +192,13 @@ public:
 
   /// Whether gputest has failed a test case, which could not run, or has left memory allocated. Tags such as
   /// `[!mayfail]` do not expect that.
-  [[nodiscard]] bool has_refused() const { return refused_ || failed_at_end_; }
+  [[nodiscard]] bool has_refused() const { return sequence_.has_refused() || failed_at_end_; }
 
 private:
-  [[nodiscard]] Request request_of(const Catch::TestCaseInfo& test) const {
-    return resolve(catch2::needs_of(tags_of(test)), {}, std::nullopt, session_->entry().request);
-  }
-
-  std::optional<Session> session_;
-  std::string unusable_; ///< why there is no session
-  Lease lease_;
+  detail::TestSequence sequence_;
   std::chrono::steady_clock::time_point begun_at_;
-  std::optional<Outcome> outcome_; ///< of the running test case's lease
-  bool refused_ = false;
-  bool failed_at_end_ = false; ///< a test case whose end Catch2 had reported
-  bool skipped_one_ = false;
+  std::optional<Outcome> outcome_; ///< of the running test case
+  bool failed_at_end_ = false;     ///< a test case whose end Catch2 had reported
   std::optional<detail::TestRun::End> end_;
 };
 
@@ -287,12 +253,10 @@ public:
   // NOLINTEND(modernize-use-override)
 
 private:
-  [[nodiscard]] const Outcome& begin() const {
-    return CurrentSession::instance().begin_test(original_.getTestCaseInfo());
-  }
+  [[nodiscard]] const Outcome& begin() const { return Adapter::instance().begin_test(original_.getTestCaseInfo()); }
 
   void report() const {
-    for (const auto& problem : CurrentSession::instance().problems(original_.getTestCaseInfo())) {
+    for (const auto& problem : Adapter::instance().problems(original_.getTestCaseInfo())) {
       FAIL_CHECK(problem);
     }
   }
@@ -327,7 +291,7 @@ public:
       }
       std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe): nothing runs
     }
-    CurrentSession::instance().begin(selected);
+    Adapter::instance().begin(selected);
     static std::vector<std::unique_ptr<LeasedTestCase>> leased;
     for (auto& test : all) {
       leased.push_back(std::make_unique<LeasedTestCase>(test));
@@ -343,7 +307,7 @@ public:
   }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
-    auto& current = CurrentSession::instance();
+    auto& current = Adapter::instance();
     if (!current.test_has_begun() && !stats.aborting) {
       std::cerr << "gputest: the test case '" << stats.testInfo->name << "' ran without GPU memory of its own: this "
                 << "version of Catch2 takes its test cases from elsewhere than gputest knows\n";
@@ -355,7 +319,7 @@ public:
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
     const auto& cases = stats.totals.testCases;
-    CurrentSession::instance().end(cases.total(), cases.skipped, cases.failed);
+    Adapter::instance().end(cases.total(), cases.skipped, cases.failed);
   }
 };
 
@@ -375,11 +339,11 @@ int run_catch2_tests(int argc, char** argv) {
         argv);
   }
   const int result = Catch::Session().run(argc, argv);
-  const auto how = CurrentSession::instance().how_it_ended();
+  const auto how = Adapter::instance().how_it_ended();
   if (how == detail::TestRun::End::all_skipped) {
     return detail::TestRun::of_process().exit_code(skipped_exit_code);
   }
-  if (result == 0 && CurrentSession::instance().has_refused()) {
+  if (result == 0 && Adapter::instance().has_refused()) {
     return EXIT_FAILURE;
   }
   auto& run = detail::TestRun::of_process();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/gtest/fixtures.hpp>
 
-#include "current_session.hpp"
+#include "adapter.hpp"
 #include "test_part.hpp"
 
 #include <gputest/error.hpp>
 
 namespace gputest {
 
-using detail::CurrentSession;
+using detail::Adapter;
 
 namespace {
 
@@ -20,9 +20,9 @@ void fail_unprotected() {
 }
 
 void correct(const detail::SuiteFixture& fixture) {
-  auto& current = CurrentSession::instance();
-  if (current.begun()) {
-    current.correct(fixture, *::testing::UnitTest::GetInstance()->current_test_info());
+  auto& adapter = Adapter::instance();
+  if (adapter.begun()) {
+    adapter.correct(fixture, *::testing::UnitTest::GetInstance()->current_test_info());
   } else {
     fail_unprotected();
   }
@@ -35,19 +35,19 @@ ClassTest::ClassTest(MemoryClass memory_class) { correct({memory_class}); }
 ScopedTest::ScopedTest() { correct({std::nullopt, true}); }
 
 HostTest::HostTest() {
-  if (CurrentSession::instance().begun()) { // without gputest it needs no more than with it
+  if (Adapter::instance().begun()) { // without gputest it needs no more than with it
     correct({std::nullopt, false, true});
   }
 }
 
 Lease lease(const Request& request) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  if (test == nullptr || !CurrentSession::instance().begun()) {
+  if (test == nullptr || !Adapter::instance().begun()) {
     throw Error{"a lease for " + to_string(request) +
                 " was asked for outside of a test that gputest runs; ask in the test's body, link gputest::main in "
                 "place of gtest_main or end your main() with `return gputest::run_all_tests();`"};
   }
-  return CurrentSession::instance().lease(request, *test);
+  return Adapter::instance().lease(request, *test);
 }
 
 } // namespace gputest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/gtest/run_all_tests.hpp>
 
-#include "current_session.hpp"
+#include "adapter.hpp"
 #include "listing.hpp"
 #include "test_part.hpp"
 
@@ -34,7 +34,7 @@ template struct PrivateMember<RepeaterOfListeners, &::testing::TestEventListener
 
 } // namespace detail
 
-using detail::CurrentSession;
+using detail::Adapter;
 
 /// The constructor of what testing::AssertionException is derived from. A GoogleTest that was compiled without
 /// exceptions has none, and catches none either. A function, as link-time optimization wants it.
@@ -135,7 +135,7 @@ private:
 
 /// Runs each case as a process of its own would: with its environments, and its suite's SetUpTestSuite().
 int run_cases(detail::Worker& worker) {
-  auto& current = CurrentSession::instance();
+  auto& adapter = Adapter::instance();
   auto* const end_of_case = new EndOfCase; // NOLINT(cppcoreguidelines-owning-memory): GoogleTest owns it
   ::testing::UnitTest::GetInstance()->listeners().Append(end_of_case);
 #if defined(GPUTEST_HAS_THREAD_SANITIZER)
@@ -143,14 +143,14 @@ int run_cases(detail::Worker& worker) {
 #endif
   while (const auto filter = worker.next_case()) {
     try {
-      current.begin_case(worker.announces_each_case());
+      adapter.begin_case(worker.announces_each_case());
     } catch (const Error& error) {
       worker.refuse(error.what());
       continue;
     }
     GTEST_FLAG_SET(filter, *filter);
-    current.begin_program();
-    const int exit_code = current.exit_code(end_of_case->run_all_tests());
+    adapter.begin_program();
+    const int exit_code = adapter.exit_code(end_of_case->run_all_tests());
     const bool selects_none = ::testing::UnitTest::GetInstance()->test_to_run_count() == 0;
     if (!worker.end_case(exit_code, what_environments_left()) ||
         (selects_none && exit_code == EXIT_FAILURE)) { // a later case's end must not hide that
@@ -169,14 +169,14 @@ void Environment::SetUp() {
     unit_test.listeners().Append(listener);
     listener->OnTestProgramStart(unit_test);
   }
-  CurrentSession::instance().begin(unit_test);
+  Adapter::instance().begin(unit_test);
 }
 
 void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
   has_listener = true;
-  CurrentSession::instance().begin_program();
+  Adapter::instance().begin_program();
   // Before any environment runs: one that was registered before ours may use CUDA.
-  CurrentSession::instance().begin(unit_test);
+  Adapter::instance().begin(unit_test);
   if (!misnamed_are_tests) {
     for (const auto& annotation : detail::misnamed_annotations(unit_test)) {
       detail::record_part(::testing::TestPartResult::kNonFatalFailure, annotation.file, annotation.line,
@@ -186,27 +186,27 @@ void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
 }
 
 void Listener::OnEnvironmentsSetUpEnd(const ::testing::UnitTest& /*unit_test*/) {
-  CurrentSession::instance().count_unleased("SetUp() of an Environment");
+  Adapter::instance().count_unleased("SetUp() of an Environment");
 }
 
-void Listener::OnTestSuiteStart(const ::testing::TestSuite& suite) { CurrentSession::instance().begin_suite(suite); }
+void Listener::OnTestSuiteStart(const ::testing::TestSuite& suite) { Adapter::instance().begin_suite(suite); }
 
-void Listener::OnTestStart(const ::testing::TestInfo& test) { CurrentSession::instance().begin_test(test); }
+void Listener::OnTestStart(const ::testing::TestInfo& test) { Adapter::instance().begin_test(test); }
 
 void Listener::OnTestPartResult(const ::testing::TestPartResult& result) {
-  CurrentSession::instance().note_result(result);
+  Adapter::instance().note_result(result);
 }
 
-void Listener::OnTestEnd(const ::testing::TestInfo& test) { CurrentSession::instance().end_test(test); }
+void Listener::OnTestEnd(const ::testing::TestInfo& test) { Adapter::instance().end_test(test); }
 
-void Listener::OnTestSuiteEnd(const ::testing::TestSuite& suite) { CurrentSession::instance().end_suite(suite); }
+void Listener::OnTestSuiteEnd(const ::testing::TestSuite& suite) { Adapter::instance().end_suite(suite); }
 
 void Listener::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) {
-  CurrentSession::instance().end_iteration(unit_test);
+  Adapter::instance().end_iteration(unit_test);
 }
 
 void Listener::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
-  CurrentSession::instance().end_program(unit_test);
+  Adapter::instance().end_program(unit_test);
 }
 
 int run_all_tests() {
@@ -220,15 +220,15 @@ int run_all_tests() {
   static_cast<void>(installed);
   if (const auto file = test_list_file()) {
     if (detail::TestRun::of_process().in_entry()) {
-      return CurrentSession::fail_without_tests("GPUTEST_LIST_FILE is set, with which they are only listed. Unset it");
+      return Adapter::fail_without_tests("GPUTEST_LIST_FILE is set, with which they are only listed. Unset it");
     }
     return detail::list_tests(*::testing::UnitTest::GetInstance(), *file);
   }
   if (auto* const worker = detail::Worker::of_process()) {
     return run_cases(*worker);
   }
-  CurrentSession::instance().begin_program(); // GoogleTest may end the process before it calls a listener
-  return CurrentSession::instance().exit_code(RUN_ALL_TESTS());
+  Adapter::instance().begin_program(); // GoogleTest may end the process before it calls a listener
+  return Adapter::instance().exit_code(RUN_ALL_TESTS());
 }
 
 } // namespace gputest

@@ -2,8 +2,6 @@
 #include "core/session/choice.hpp"
 
 #include "core/ledger/device_probe.hpp"
-#include "core/os/file.hpp"
-#include "core/policy/request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 
@@ -17,14 +15,6 @@ namespace {
 
 bool contains(const std::vector<std::size_t>& indices, std::size_t index) {
   return std::find(indices.begin(), indices.end(), index) != indices.end();
-}
-
-policy::DeviceMask mask_of(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table) {
-  policy::DeviceMask all = 0;
-  for (const std::size_t index : choice.candidates) {
-    all |= table.bit_of(machine.devices()[index].uuid);
-  }
-  return all;
 }
 
 } // namespace
@@ -200,45 +190,6 @@ Bytes usable_of_each(const std::vector<std::size_t>& indices, std::size_t gpus, 
   }
   std::sort(usable.begin(), usable.end(), std::greater<>{});
   return gpus == 0 || usable.size() < gpus ? Bytes{} : usable[gpus - 1];
-}
-
-Bytes learnt_context(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table) {
-  return Bytes{table.context_bytes(os::executable_identity().value_or(0), mask_of(choice, machine, table))};
-}
-
-Bytes usual_context(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table) {
-  std::uint64_t usual = 0;
-  for (const std::size_t index : choice.candidates) {
-    usual = std::max(usual, machine.usual_overhead_bytes(index));
-  }
-  return Bytes{std::max(usual, table.overhead_bytes(mask_of(choice, machine, table)))};
-}
-
-ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& plan, Bytes overhead, Bytes smallest,
-                                           LargePolicy large, const devices::DeviceList& machine,
-                                           ledger::DeviceTable& table) {
-  ledger::Ledger::EnterRequest request;
-  request.gpus = static_cast<unsigned>(choice.gpus);
-  request.present = choice.present;
-  request.overhead_bytes = overhead.count();
-  request.candidates = mask_of(choice, machine, table);
-  const Bytes most = usable_of_each(choice.candidates, choice.gpus, machine);
-
-  auto requests = plan.requests;
-  const bool large_waits = large != LargePolicy::exclude;
-  if (plan.open_ended) {
-    requests.emplace_back(large_waits ? MemoryClass::large : MemoryClass::medium);
-  }
-  for (const auto& asked : requests) {
-    const auto memory = policy::to_memory_request(asked, smallest);
-    const bool waits = asked.memory_class != MemoryClass::large || large_waits || asked.is_estimated();
-    // A request that can never fit is refused when its test starts. It must not exclude other processes.
-    if (waits && memory.bytes + overhead <= most) {
-      request.largest_bytes = std::max(request.largest_bytes, memory.bytes.count());
-      request.whole_devices = request.whole_devices || memory.exclusive;
-    }
-  }
-  return request;
 }
 
 } // namespace gputest::session

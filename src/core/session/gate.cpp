@@ -150,25 +150,28 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
     return {logged(std::move(outcome), test), 0};
   }
   if (role_ != Role::command) {
-    Account::instance().open({test, limits(), place_.largest_for_a_test()});
+    auto limits = held_.bytes;
+    for (std::size_t i = 0; request.is_estimated() && i < limits.size(); ++i) {
+      limits[i] = place_.chosen().devices[i].total; // it grows, so devices are its limit
+    }
+    Account::instance().open({test, std::move(limits), place_.largest_for_a_test()});
   }
   return {std::move(outcome), held_.number};
 }
 
 /// Afterwards the state is `leased`, if it was granted.
 Outcome Gate::acquire(const Request& request, const std::string& test) {
-  Held lease{held_.number + 1, request, test, std::chrono::steady_clock::now(), {}};
   const bool asks = role_ != Role::in_place_of_parent;
   if (asks) {
     auto outcome = foresee_lease(request, test);
     if (outcome.kind == Outcome::Kind::granted && !place_.parent_lease()) {
-      outcome = ask_ledger(lease);
+      outcome = ask_ledger(request, test);
     }
     if (outcome.kind != Outcome::Kind::granted) {
       return outcome;
     }
   }
-  held_ = std::move(lease);
+  held_ = {held_.number + 1, request, test, bytes_of(request), std::chrono::steady_clock::now()};
   state_ = State::leased;
   if (asks) {
     measuring_.begin(request, test);
@@ -312,7 +315,7 @@ std::string Gate::explain_out_of_memory(const std::string& test) {
   }
   const auto* const held = state_ == State::leased ? &held_.request : nullptr;
   const auto grown = measuring_.grown_to();
-  const auto leased = grown || held == nullptr ? grown : std::optional{leased_bytes().front()};
+  const auto leased = grown || held == nullptr ? grown : std::optional{held_.bytes.front()};
   const auto beyond = place_.ledger().beyond_claims(place_.mask());
   std::vector<ledger::Record> holders;
   for (auto& record : place_.ledger().records()) {

@@ -90,24 +90,12 @@ public:
   /// As Measuring::judge_command().
   [[nodiscard]] Measured judge_command(devices::Usage usage) { return measuring_.judge_command(std::move(usage)); }
 
-  // Between the cases of a worker, which have no lease. Not while other threads use this.
-
-  /// Says in the ledger that this process has no work until resume(): whoever its context keeps waiting notifies it,
-  /// and then it has to end. Does nothing in a process that has no record, or is idle. Throws LedgerError while it
-  /// holds a lease.
+  // Between the cases of a worker, which hold no lease: as Ledger's functions with these names. A process without a
+  // record is never idle, and may always go on. Not while other threads use this. They throw LedgerError.
   void set_idle();
-
-  /// There is work again. False if this process has to end instead, because it keeps others waiting. Throws
-  /// LedgerError.
   [[nodiscard]] bool resume();
-
-  /// Whether this process, which is not idle, may wait for the lease of such a test beside the others on its devices.
-  /// True in one that has no record. Throws LedgerError.
   [[nodiscard]] bool may_wait_for(const Request& request);
-
-  /// For poll(): readable when this process, which is idle, has to end. nullopt in one that is not idle. Throws
-  /// LedgerError.
-  [[nodiscard]] std::optional<int> leave_descriptor() const;
+  [[nodiscard]] std::optional<int> leave_descriptor() const; ///< nullopt in one that is not idle
 
 private:
   /// The lease that is held, or was held last.
@@ -115,20 +103,18 @@ private:
     std::uint64_t number = 0;
     Request request;
     std::string test;
+    std::vector<Bytes> bytes; ///< of each device
     std::chrono::steady_clock::time_point since;
-    std::vector<Bytes> of_others; ///< a whole device's: what external processes had of each when the lease began
   };
 
   [[nodiscard]] Outcome acquire(const Request& request, const std::string& test);
   [[nodiscard]] Outcome foresee_lease(const Request& request, const std::string& test);
-  [[nodiscard]] Outcome ask_ledger(Held& lease);
-  [[nodiscard]] std::vector<Bytes> used_by_others(const Request& request) const;
+  [[nodiscard]] Outcome ask_ledger(const Request& request, const std::string& test);
+  [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
   [[nodiscard]] bool is_still_stuck();
   std::optional<Measured> give_back(const Closing& memory, std::string& error) noexcept;
   std::string find_unleased(const std::string& where);
   [[nodiscard]] Outcome skip_after_problem(const std::string& test) const;
-  [[nodiscard]] std::vector<Bytes> leased_bytes() const;
-  [[nodiscard]] std::vector<Bytes> limits() const;
   [[nodiscard]] std::string loss() const;
   void add(const Measured& measured);
   void add_problems(const Measured& measured);

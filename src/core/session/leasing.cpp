@@ -49,15 +49,14 @@ Outcome Gate::foresee_lease(const Request& request, const std::string& test) {
   return {};
 }
 
-Outcome Gate::ask_ledger(Held& lease) {
+Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   if (auto outcome = place_.enter_if_deferred(); outcome.kind != Outcome::Kind::granted) {
     return outcome;
   }
-  const auto& request = lease.request;
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
-  const std::string who = answers_.full_name(lease.test);
+  const std::string who = answers_.full_name(test);
   bool told = false;
-  auto patience = answers_.patience(lease.test, to_string(request), &told);
+  auto patience = answers_.patience(test, to_string(request), &told);
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
   const Bytes smallest = place_.smallest_usable();
   const bool on_each = memory.bytes + place_.overhead().bytes() <= smallest;
@@ -81,17 +80,13 @@ Outcome Gate::ask_ledger(Held& lease) {
     return {Outcome::Kind::fail, beyond_smallest_device(who, to_string(request), smallest, result.blocked), true};
   }
   if (result.kind != Kind::granted) {
-    return answers_.outcome_of(result, to_string(request), lease.test);
+    return answers_.outcome_of(result, to_string(request), test);
   }
-  lease.since = std::chrono::steady_clock::now();
-  if (memory.whole_device()) {
-    lease.of_others = used_by_others(request);
-  }
-  const std::chrono::duration<double> waited = lease.since - begin;
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
   runlog::write(
       "lease",
       runlog::lease_details(request, memory.bytes, memory.whole_device(), place_.chosen().devices, waited.count()),
-      lease.test);
+      test);
   if (told || !is_announced_) {
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(place_.chosen().devices) +
          (place_.machine()->devices().front().simulated ? " (simulated)" : "") +
@@ -101,16 +96,20 @@ Outcome Gate::ask_ledger(Held& lease) {
   return {};
 }
 
-/// What external processes have of each of the leased devices. What this process has beyond its context is not known
-/// yet.
-std::vector<Bytes> Gate::used_by_others(const Request& request) const {
-  std::vector<Bytes> used;
-  for (int gpu = 0; gpu < request.gpus; ++gpu) {
-    const auto index = place_.chosen().indices[static_cast<std::size_t>(gpu)];
-    used.push_back(Bytes{place_.machine()->used_bytes(index)} - place_.overhead().bytes() -
-                   Bytes{place_.machine()->set_aside_bytes(index)});
+/// What a lease has of each of its devices. What this process has beyond its context is not known yet.
+std::vector<Bytes> Gate::bytes_of(const Request& request) const {
+  const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
+  std::vector<Bytes> bytes;
+  for (const std::size_t index : place_.chosen().indices) {
+    if (bytes.size() < static_cast<std::size_t>(request.gpus)) {
+      const auto& machine = *place_.machine();
+      const Bytes own = place_.overhead().bytes() + Bytes{machine.set_aside_bytes(index)};
+      bytes.push_back(!memory.whole_device() ? memory.bytes
+                      : place_.has_record()  ? machine.devices()[index].total - (Bytes{machine.used_bytes(index)} - own)
+                                             : machine.devices()[index].total);
+    }
   }
-  return used;
+  return bytes;
 }
 
 /// Whether a lease could not be had before because of what this process has without one, which it still has. It then
@@ -123,30 +122,6 @@ bool Gate::is_still_stuck() {
     }
   }
   return stuck_at_.has_value();
-}
-
-/// What is leased of each of its devices.
-std::vector<Bytes> Gate::leased_bytes() const {
-  const auto memory = policy::to_memory_request(held_.request, place_.chosen().smallest);
-  std::vector<Bytes> bytes;
-  for (const auto& device : place_.chosen().devices) {
-    const auto i = bytes.size();
-    if (i < static_cast<std::size_t>(held_.request.gpus)) {
-      bytes.push_back(!memory.whole_device()       ? memory.bytes
-                      : i < held_.of_others.size() ? device.total - held_.of_others[i]
-                                                   : device.total);
-    }
-  }
-  return bytes;
-}
-
-/// What memory resources may take under the lease. One that is estimated grows, so devices are its limit.
-std::vector<Bytes> Gate::limits() const {
-  auto limits = leased_bytes();
-  for (std::size_t i = 0; held_.request.is_estimated() && i < limits.size(); ++i) {
-    limits[i] = place_.chosen().devices[i].total;
-  }
-  return limits;
 }
 
 /// Sets `error` to the sticky CUDA error that the test has left.

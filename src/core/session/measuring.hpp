@@ -36,8 +36,7 @@ public:
             devices::ThisProcess& process)
       : settings_{settings}, entry_{entry}, answers_{answers}, place_{place}, process_{process} {}
 
-  /// From now on each period is measured. After Place::enter(), before the first use of devices. Not for a process that
-  /// becomes another program.
+  /// From now on each period is measured. Call it after Place::enter(), before the first use of devices.
   void start() { meter_ = &process_.meter(settings_.meter); }
 
   /// The lease of `test` begins, and with it a period.
@@ -68,8 +67,7 @@ public:
   [[nodiscard]] std::optional<Measured> judge(devices::Usage usage,
                                               const std::vector<devices::DeviceUsage>& left) noexcept;
 
-  /// Judges what a command of this process has allocated under the lease, as a test is judged; leaks are none, because
-  /// it has ended.
+  /// Judges what a command has allocated under the lease. It leaks nothing, because it has ended.
   [[nodiscard]] Measured judge_command(devices::Usage usage);
 
   /// What the holder of the last lease may take.

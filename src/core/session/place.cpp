@@ -4,6 +4,7 @@
 #include "core/ledger/device_probe.hpp"
 #include "core/ledger/storage/ledger_folder.hpp"
 #include "core/os/environment.hpp"
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
 #include "core/runlog/event_details.hpp"
@@ -113,21 +114,13 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
     return answers_.skip(not_capable(who, capable().why_not(of_all, possible, *ledger_)), SkipCause::machine);
   }
   limit_to_smallest_of(possible);
-  // Once it is used, the heap exists as long as the context does, so it counts as overhead.
-  overhead_.expect(usual_context(choice, *machine_, ledger_->devices()),
-                   learnt_context(choice, *machine_, ledger_->devices()), heap_.cost());
-  Bytes overhead = overhead_.bytes();
-  if (choice.present) {
-    for (const std::size_t index : choice.candidates) {
-      overhead = std::max(overhead, contexts_->used(index));
-    }
-  }
+  expect_overhead(choice);
   fit(entry);
   Plan fitting = plan;
   for (auto& asked : fitting.requests) {
     asked = policy::fitted(asked, largest_for_a_test());
   }
-  auto request = enter_request(choice, fitting, overhead, chosen_.smallest, entry.large, *machine_, ledger_->devices());
+  auto request = request_for(choice, fitting, entry.large);
   request.who = who;
 
   if (!choice.present && none_can_run(fitting, choice)) {
@@ -144,6 +137,50 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
     tell(began_too_early(chosen_.devices));
   }
   return outcome;
+}
+
+/// What the process is going to take of the candidates by itself.
+void Place::expect_overhead(const Choice& choice) {
+  auto& table = ledger_->devices();
+  policy::DeviceMask candidates = 0;
+  std::uint64_t usual = 0;
+  for (const std::size_t index : choice.candidates) {
+    candidates |= table.bit_of(machine_->devices()[index].uuid);
+    usual = std::max(usual, machine_->usual_overhead_bytes(index));
+  }
+  usual = std::max(usual, table.overhead_bytes(candidates));
+  const auto learnt = table.context_bytes(os::executable_identity().value_or(0), candidates);
+  // Once it is used, the heap exists as long as the context does, so it counts as overhead.
+  overhead_.expect(Bytes{usual}, Bytes{learnt}, heap_.cost());
+}
+
+/// The request with which the process enters: its overhead, and the largest lease that any of its tests may wait for.
+ledger::Ledger::EnterRequest Place::request_for(const Choice& choice, const Plan& plan, LargePolicy large) {
+  ledger::Ledger::EnterRequest request;
+  request.gpus = static_cast<unsigned>(choice.gpus);
+  request.present = choice.present;
+  Bytes overhead = overhead_.bytes();
+  for (const std::size_t index : choice.candidates) {
+    request.candidates |= ledger_->devices().bit_of(machine_->devices()[index].uuid);
+    overhead = std::max(overhead, choice.present ? contexts_->used(index) : Bytes{});
+  }
+  request.overhead_bytes = overhead.count();
+  const Bytes most = usable_of_each(choice.candidates, choice.gpus, *machine_);
+  auto requests = plan.requests;
+  const bool large_waits = large != LargePolicy::exclude;
+  if (plan.open_ended) {
+    requests.emplace_back(large_waits ? MemoryClass::large : MemoryClass::medium);
+  }
+  for (const auto& asked : requests) {
+    const auto memory = policy::to_memory_request(asked, chosen_.smallest);
+    const bool waits = asked.memory_class != MemoryClass::large || large_waits || asked.is_estimated();
+    // A request that can never fit is refused when its test starts. It must not exclude other processes.
+    if (waits && memory.bytes + overhead <= most) {
+      request.largest_bytes = std::max(request.largest_bytes, memory.bytes.count());
+      request.whole_devices = request.whole_devices || memory.exclusive;
+    }
+  }
+  return request;
 }
 
 /// Whether each test of the plan is going to be skipped, whatever others hold: then there is nothing to wait for.

@@ -107,6 +107,8 @@ private:
   Outcome no_gpu(const std::string& why);
   [[nodiscard]] CapableDevices capable() const { return CapableDevices{machine_}; }
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed, Entry& entry);
+  void expect_overhead(const Choice& choice);
+  [[nodiscard]] ledger::Ledger::EnterRequest request_for(const Choice& choice, const Plan& plan, LargePolicy large);
   [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
   [[nodiscard]] Outcome take_record(const ledger::Ledger::EnterRequest& request,
                                     const std::vector<std::size_t>& candidates);

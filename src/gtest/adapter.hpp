@@ -5,6 +5,7 @@
 
 #include <gputest/session.hpp>
 #include <gputest/test_run.hpp>
+#include <gputest/test_sequence.hpp>
 
 #include <gtest/gtest.h>
 
@@ -19,12 +20,13 @@ namespace gputest::detail {
 /// the parent holds what it needs.
 [[nodiscard]] bool is_death_test_child();
 
-/// The session of this test executable. The environment or the listener begins it, whichever runs first.
+/// GoogleTest's events, as the sequence around a test wants them: what tests need, and how their skips and failures are
+/// reported. The environment or the listener begins it, whichever runs first.
 ///
 /// Reporting a failure never throws out of it, even if another listener throws.
-class CurrentSession {
+class Adapter {
 public:
-  static CurrentSession& instance();
+  static Adapter& instance();
 
   /// The tests that run next are another entry's, in a process that runs one case after another. It keeps its devices,
   /// and has its place in the ledger for all cases of the executable that may run so; or, if it announces the memory of
@@ -41,7 +43,7 @@ public:
   [[nodiscard]] bool begun() const { return begun_; }
 
   /// Counts memory that `where` may have taken without a lease.
-  void count_unleased(const std::string& where) noexcept;
+  void count_unleased(const std::string& where) noexcept { sequence_.count_unleased(where); }
 
   /// If it is an out of memory, finds who has more than its lease. Any thread.
   void note_result(const ::testing::TestPartResult& result) noexcept;
@@ -59,7 +61,6 @@ public:
 
   /// Gives back, and fails the test if it has left a problem behind.
   void end_test(const ::testing::TestInfo& test);
-  void examine_after(const ::testing::TestInfo& test);
 
   /// Counts over all iterations of --gtest_repeat; GoogleTest itself counts only the last one.
   void end_iteration(const ::testing::UnitTest& unit_test);
@@ -72,10 +73,6 @@ public:
 
   /// What the process returns in an entry if it was started in a way in which no test can run.
   [[nodiscard]] static int fail_without_tests(const std::string& why);
-  void count_skip(const std::string& why) {
-    ++skipped_by_gputest_;
-    skip_ = why;
-  }
 
   /// Leases for a section of the test. Throws NestedLease if a lease is held.
   [[nodiscard]] Lease lease(const Request& request, const ::testing::TestInfo& test);
@@ -83,15 +80,15 @@ public:
 private:
   [[nodiscard]] Request request_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                                    std::optional<MemoryClass> fixture) const;
-  [[nodiscard]] Plan plan_for(const ::testing::UnitTest& unit_test) const;
-  void add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test) const;
+  [[nodiscard]] TestNeeds needs_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                   const SuiteFixture& fixture) const;
+  [[nodiscard]] Plan plan_for(const ::testing::UnitTest& unit_test, const Request& entry) const;
+  static void add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                     const Request& entry);
   [[nodiscard]] bool can_run_any(const ::testing::TestSuite& suite);
-  [[nodiscard]] Outcome outcome_for(const SuiteFixture& fixture, const ::testing::TestInfo& test);
-  [[nodiscard]] Outcome outcome_under_suite_lease(const ::testing::TestInfo& test);
-  [[nodiscard]] Outcome take(const Request& request, const std::string& who);
+  [[nodiscard]] Outcome noted(Outcome outcome, const TestNeeds& needs);
   void report(const Findings& findings, const char* file, int line);
 
-  [[nodiscard]] TestRun::End how_it_ended(bool failed) const;
   void compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how);
 
   bool begun_ = false;
@@ -101,23 +98,17 @@ private:
   std::set<std::string> selected_tests_; ///< in any run of this process
   int selected_ = 0;
   int skipped_ = 0;
-  int skipped_by_gputest_ = 0;
   int ran_ = 0;            ///< or were skipped by themselves
   bool failed_ = false;    ///< in an iteration of this run
   bool forbidden_ = false; ///< nothing ran, and a setting forbids that
   std::optional<TestRun::End> end_;
-  std::optional<Session> session_;
-  bool uses_no_gpu_ = false;             ///< no test does, and the session has not entered
-  std::string unusable_;                 ///< why there is no session
+  TestSequence sequence_;
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for
-  Outcome suite_outcome_;
-  std::string set_up_of_suite_; ///< the SetUpTestSuite() that has run since anything was counted
-  std::string skip_;            ///< why gputest has skipped the running test
-  std::string running_;         ///< the test or, before its first test, the suite
-  std::string out_of_memory_;   ///< what was found when the running test ran out of memory
-  std::string leased_;          ///< for the running test: recorded at its end, since a test may look at its properties
-  Request held_;                ///< what lease_ is of
-  Lease lease_;                 ///< of the running test or suite
+  bool suite_is_leased_ = false;         ///< and it has it
+  std::string set_up_of_suite_;          ///< the SetUpTestSuite() that has run since anything was counted
+  std::string running_;                  ///< the test or, before its first test, the suite
+  std::string out_of_memory_;            ///< what was found when the running test ran out of memory
+  std::string leased_; ///< for the running test: recorded at its end, since a test may look at its properties
 };
 
 } // namespace gputest::detail

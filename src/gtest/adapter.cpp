@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "current_session.hpp"
+#include "adapter.hpp"
 
 #include "listing.hpp"
 #include "test_part.hpp"
@@ -36,11 +36,9 @@ bool skips_are_forbidden() {
 /// Skips or fails the running test.
 void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   if (outcome.kind == Outcome::Kind::skip) {
-    CurrentSession::instance().count_skip(outcome.reason);
     record_part(::testing::TestPartResult::kSkip, test.file(), test.line(),
                 TestRun::of_process().skipped(outcome.reason));
   } else if (outcome.kind == Outcome::Kind::fail) {
-    TestRun::of_process().refused(outcome.reason);
     record_part(::testing::TestPartResult::kFatalFailure, test.file(), test.line(), outcome.reason);
   }
 }
@@ -147,31 +145,24 @@ bool is_death_test_child() {
   return is_child;
 }
 
-CurrentSession& CurrentSession::instance() {
-  static CurrentSession current;
-  return current;
+Adapter& Adapter::instance() {
+  static Adapter adapter;
+  return adapter;
 }
 
-void CurrentSession::begin_case(bool announces_each_case) {
+void Adapter::begin_case(bool announces_each_case) {
   runs_case_by_case_ = true;
   announces_each_case_ = announces_each_case;
-  selected_ = skipped_ = skipped_by_gputest_ = ran_ = 0;
+  selected_ = skipped_ = ran_ = 0;
   failed_ = forbidden_ = false;
   end_.reset();
   suite_request_.reset();
   set_up_of_suite_.clear();
   out_of_memory_.clear();
-  if (std::exchange(uses_no_gpu_, false)) {
-    session_.reset();
-  }
-  if (session_) {
-    session_->set_entry(entry_from_environment());
-  } else {
-    begun_ = false; // the cases before used no GPU
-  }
+  begun_ = sequence_.next_entry(); // else the cases before used no GPU
 }
 
-void CurrentSession::begin_program() {
+void Adapter::begin_program() {
   static_cast<void>(reporter_is_replaced()); // notes those that are GoogleTest's own
   failed_ = false;
   end_.reset();
@@ -180,31 +171,18 @@ void CurrentSession::begin_program() {
   }
 }
 
-void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
+void Adapter::begin(const ::testing::UnitTest& unit_test) {
   if (begun_ || unit_test.test_to_run_count() == 0) {
     return;
   }
   begun_ = true;
-  unusable_ = "all tests that this process runs say that they use no GPU (no_gpu, HostTest, MEMORY none)";
-  if (!any_uses_gpu(unit_test)) {
-    try { // only to examine them: it never enters
-      session_.emplace(settings_from_environment(), entry_from_environment());
-      uses_no_gpu_ = true;
-    } catch (const Error&) { // NOLINT(bugprone-empty-catch): settings are for GPUs
-    }
-    return;
-  }
-  try {
-    session_.emplace(settings_from_environment(), entry_from_environment());
-    const auto plan = plan_for(unit_test);
-    static_cast<void>(is_death_test_child() ? session_->enter_in_place_of_parent(plan) : session_->enter(plan));
-  } catch (const Error& error) {
-    session_.reset();
-    unusable_ = error.what();
-  }
+  sequence_.open(
+      any_uses_gpu(unit_test),
+      "all tests that this process runs say that they use no GPU (no_gpu, HostTest, MEMORY none)",
+      [&](const Request& entry) { return plan_for(unit_test, entry); }, is_death_test_child());
 }
 
-Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
+Plan Adapter::plan_for(const ::testing::UnitTest& unit_test, const Request& entry) const {
   Plan plan;
   plan.filter_option = "--gtest_filter=";
   for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
@@ -213,9 +191,9 @@ Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
       return;
     }
     if (test.should_run()) {
-      add_to(plan, suite, test);
-    } else if (runs_case_by_case_ && why_alone(suite, test, session_->entry().request).empty()) { // it may run later
-      add_to(plan, suite, test);
+      add_to(plan, suite, test, entry);
+    } else if (runs_case_by_case_ && why_alone(suite, test, entry).empty()) { // it may run later
+      add_to(plan, suite, test, entry);
       if (announces_each_case_) {
         plan.requests.pop_back();
       }
@@ -224,46 +202,60 @@ Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   return plan;
 }
 
-void CurrentSession::add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test) const {
+void Adapter::add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                     const Request& entry) {
   const auto fixture = fixture_of(suite);
   const auto of_test = needs_of_test(test);
   const auto of_suite = needs_of_suite(suite);
   plan.capabilities = plan.capabilities | of_test.capabilities | of_suite.capabilities;
-  plan.requests.push_back(known_request(suite, test, session_->entry().request));
-  const bool told = of_test.says_memory() || of_suite.says_memory() || session_->entry().request.bytes;
+  plan.requests.push_back(known_request(suite, test, entry));
+  const bool told = of_test.says_memory() || of_suite.says_memory() || entry.bytes;
   if (!told && (fixture.scoped || !fixture.known)) {
     plan.open_ended = true; // its leases are known only when it runs
   }
 }
 
-Request CurrentSession::request_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
-                                   std::optional<MemoryClass> fixture) const {
-  return resolve(needs_of_test(test), needs_of_suite(suite), fixture, session_ ? session_->entry().request : Request{});
+Request Adapter::request_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                            std::optional<MemoryClass> fixture) const {
+  return resolve(needs_of_test(test), needs_of_suite(suite), fixture, sequence_.entry_request());
 }
 
-void CurrentSession::count_unleased(const std::string& where) noexcept {
-  try {
-    if (session_) {
-      session_->count_unleased(where);
-    }
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the next lease says what is wrong
+TestNeeds Adapter::needs_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                            const SuiteFixture& fixture) const {
+  using Use = TestNeeds::Use;
+  if (!uses_gpu(suite, test)) {
+    return {Use::none, {}, {}};
   }
+  if (!suite_request_) {
+    const auto request = request_of(suite, test, fixture.memory_class);
+    return fixture.scoped ? TestNeeds{Use::own, devices_of(request), {}} : TestNeeds{Use::lease, request, {}};
+  }
+  const auto request = resolve(needs_of_test(test), {}, std::nullopt, *suite_request_);
+  if (suite_is_leased_ && !fits(request, *suite_request_)) {
+    return {Use::shared, request,
+            name_of(test) + " asks for " + memory_text(request) + ", and its suite holds one lease of " +
+                memory_text(*suite_request_) +
+                " for all its tests. Give the suite as much in GPUTEST_SUITE_NEEDS, or leave it out of GPUTEST_NEEDS"};
+  }
+  return {Use::shared, request, {}};
 }
 
-void CurrentSession::note_result(const ::testing::TestPartResult& result) noexcept {
+void Adapter::note_result(const ::testing::TestPartResult& result) noexcept {
   if (result.failed()) {
     TestRun::of_process().check_failed();
   }
   try {
-    if (!session_ || reporting_ || !result.failed() || !out_of_memory_.empty() || !is_out_of_memory(result.message())) {
+    auto* const session = sequence_.session();
+    if (session == nullptr || reporting_ || !result.failed() || !out_of_memory_.empty() ||
+        !is_out_of_memory(result.message())) {
       return;
     }
-    out_of_memory_ = session_->explain_out_of_memory(running_); // GoogleTest's lock is held: it cannot be asked
+    out_of_memory_ = session->explain_out_of_memory(running_); // GoogleTest's lock is held: it cannot be asked
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
   }
 }
 
-void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
+void Adapter::begin_suite(const ::testing::TestSuite& suite) {
   running_ = suite.name();
   const auto needs = needs_of_suite(suite);
   if (!needs.suite_lease) {
@@ -274,18 +266,19 @@ void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
     }
     return;
   }
-  const auto entry = session_ ? session_->entry().request : Request{};
-  suite_request_ = resolve({}, needs, fixture_of(suite).memory_class, entry);
-  const auto why = contradiction_in(needs);
-  suite_outcome_ = why.empty() ? take(*suite_request_, suite.name()) : Outcome{Outcome::Kind::fail, why};
-  if (suite_outcome_.kind != Outcome::Kind::granted) {
+  suite_request_ = resolve({}, needs, fixture_of(suite).memory_class, sequence_.entry_request());
+  const auto outcome =
+      sequence_.begin_suite(suite.name(), {TestNeeds::Use::lease, *suite_request_, contradiction_in(needs)});
+  suite_is_leased_ = outcome.kind == Outcome::Kind::granted;
+  if (!suite_is_leased_) {
     forbid_set_up(suite);
   }
 }
 
 /// Whether one of its tests may run, by what is known before anything was asked for.
-bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
+bool Adapter::can_run_any(const ::testing::TestSuite& suite) {
   const auto fixture = fixture_of(suite);
+  auto* const session = sequence_.session();
   for (int t = 0; t < suite.total_test_count(); ++t) {
     const auto& test = *suite.GetTestInfo(t);
     if (!test.should_run() || !contradiction_of(suite, test).empty()) {
@@ -296,9 +289,9 @@ bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
     }
     const auto request = request_of(suite, test, fixture.memory_class);
     try {
-      if (session_ && (fixture.scoped ? session_->check(devices_of(request), name_of(test))
-                                      : session_->foresee(request, name_of(test)))
-                              .kind == Outcome::Kind::granted) {
+      if (session != nullptr && (fixture.scoped ? session->check(devices_of(request), name_of(test))
+                                                : session->foresee(request, name_of(test)))
+                                        .kind == Outcome::Kind::granted) {
         return true;
       }
     } catch (const Error&) { // NOLINT(bugprone-empty-catch): the test asks again, and fails
@@ -307,45 +300,45 @@ bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
   return false;
 }
 
-void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
+void Adapter::end_suite(const ::testing::TestSuite& suite) {
   allow_set_up();
   if (!suite_request_) {
     if (!has_set_up(suite) && !has_tear_down(suite)) {
       return;
     }
-    count_unleased(std::string{suite.name()} + "::TearDownTestSuite()"); // what the set-up took may be free again
+    sequence_.count_unleased(std::string{suite.name()} +
+                             "::TearDownTestSuite()"); // what the set-up took may be free again
   }
   suite_request_.reset();
-  if (session_) {
-    session_->release();
-    const auto findings = session_->examine(suite.name());
-    record_memory(findings);
-    report(findings, suite.GetTestInfo(0)->file(), suite.GetTestInfo(0)->line());
-  }
+  const auto findings = sequence_.end_suite(suite.name());
+  record_memory(findings);
+  report(findings, suite.GetTestInfo(0)->file(), suite.GetTestInfo(0)->line());
 }
 
-void CurrentSession::begin_test(const ::testing::TestInfo& test) {
-  TestRun::of_process().running(name_of(test));
+void Adapter::begin_test(const ::testing::TestInfo& test) {
   running_ = name_of(test);
   const auto& suite = running_suite();
   if (std::string{suite.name()} == misnamed_suite) {
+    TestRun::of_process().running(running_);
     return;
   }
-  if (const auto where = std::exchange(set_up_of_suite_, {}); !where.empty()) {
-    count_unleased(where);
-  }
   const auto contradiction = contradiction_of(suite, test);
-  if (!contradiction.empty()) {
-    apply({Outcome::Kind::fail, contradiction}, test);
-  } else if (uses_gpu(suite, test)) {
-    apply(outcome_for(fixture_of(suite), test), test);
-  } else if (session_) {
-    lease_.release();
-    session_->watch_unleased(name_of(test));
-  }
+  const auto needs = contradiction.empty() ? needs_of(suite, test, fixture_of(suite))
+                                           : TestNeeds{TestNeeds::Use::none, {}, contradiction};
+  apply(noted(sequence_.begin(running_, needs, std::exchange(set_up_of_suite_, {})), needs), test);
 }
 
-void CurrentSession::correct(const SuiteFixture& fixture, const ::testing::TestInfo& test) {
+/// Keeps what the running test has leased for its report.
+Outcome Adapter::noted(Outcome outcome, const TestNeeds& needs) {
+  if (needs.use == TestNeeds::Use::shared && suite_is_leased_ && needs.mistake.empty()) {
+    leased_ = memory_text(*suite_request_);
+  } else if (needs.use == TestNeeds::Use::lease && outcome.kind == Outcome::Kind::granted) {
+    leased_ = memory_text(needs.request);
+  }
+  return outcome;
+}
+
+void Adapter::correct(const SuiteFixture& fixture, const ::testing::TestInfo& test) {
   const auto& suite = running_suite();
   const auto known = fixture_of(suite);
   if (known.scoped == fixture.scoped && known.memory_class == fixture.memory_class && known.host == fixture.host) {
@@ -372,71 +365,18 @@ void CurrentSession::correct(const SuiteFixture& fixture, const ::testing::TestI
   }
   remember_fixture(suite, fixture);
   if (!suite_request_ && !::testing::Test::HasFatalFailure() && !::testing::Test::IsSkipped()) {
-    apply(outcome_for(fixture, test), test);
+    const auto needs = needs_of(suite, test, fixture);
+    apply(noted(sequence_.ask(name_of(test), needs), needs), test);
   }
 }
 
-Outcome CurrentSession::outcome_for(const SuiteFixture& fixture, const ::testing::TestInfo& test) try {
-  if (suite_request_) {
-    return suite_outcome_.kind == Outcome::Kind::granted ? outcome_under_suite_lease(test) : suite_outcome_;
-  }
-  const auto request = request_of(running_suite(), test, fixture.memory_class);
-  if (!fixture.scoped) {
-    return take(request, name_of(test));
-  }
-  if (!session_) {
-    return {Outcome::Kind::fail, unusable_};
-  }
-  lease_.release();
-  session_->watch_unleased(name_of(test));
-  return session_->check(devices_of(request), name_of(test));
-} catch (const Error& error) {
-  return {Outcome::Kind::fail, error.what()};
-}
-
-Outcome CurrentSession::outcome_under_suite_lease(const ::testing::TestInfo& test) {
-  const auto needs = needs_of_test(test);
-  const auto request = resolve(needs, {}, std::nullopt, *suite_request_);
-  if (!fits(request, *suite_request_)) {
-    return {Outcome::Kind::fail, name_of(test) + " asks for " + memory_text(request) +
-                                     ", and its suite holds one lease of " + memory_text(*suite_request_) +
-                                     " for all its tests. Give the suite as much in GPUTEST_SUITE_NEEDS, or leave it "
-                                     "out of GPUTEST_NEEDS"};
-  }
-  leased_ = memory_text(*suite_request_);
-  return session_->check(request, name_of(test));
-}
-
-Outcome CurrentSession::take(const Request& request, const std::string& who) {
-  if (!session_) {
-    return {Outcome::Kind::fail, unusable_};
-  }
-  if (lease_ && held_ == request) {
-    return {};
-  }
-  try {
-    lease_.release();
-    lease_ = session_->lease(request, who);
-    held_ = request;
-    if (lease_ && ::testing::UnitTest::GetInstance()->current_test_info() != nullptr) {
-      leased_ = memory_text(request);
-    }
-    return lease_.outcome();
-  } catch (const Error& error) {
-    return {Outcome::Kind::fail, error.what()};
-  }
-}
-
-Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& test) {
+Lease Adapter::lease(const Request& request, const ::testing::TestInfo& test) {
   if (!uses_gpu(running_suite(), test)) {
     throw Error{name_of(test) + " asks for a lease of " + memory_text(request) +
                 ", and says that it uses no GPU (no_gpu, HostTest, MEMORY none)"};
   }
-  if (!session_) {
-    TestRun::of_process().refused(unusable_);
-    throw Error{unusable_};
-  }
-  count_unleased(name_of(test) + ", before its GPUTEST_LEASE,");
+  auto& session = sequence_.session_or_error();
+  sequence_.count_unleased(name_of(test) + ", before its GPUTEST_LEASE,");
   auto wanted = request;
   const auto known = request_of(running_suite(), test, std::nullopt);
   wanted.capabilities = wanted.capabilities | known.capabilities;
@@ -445,7 +385,7 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
   wanted.keeps_by = known.keeps_by;
   wanted.memory_by = SaidBy::section;
   try {
-    auto lease = session_->lease(wanted, name_of(test));
+    auto lease = session.lease(wanted, name_of(test));
     if (lease) {
       ::testing::Test::RecordProperty("gputest_memory", to_string(request));
       ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
@@ -472,27 +412,9 @@ std::string reason_of_skip(const ::testing::TestResult& result) {
 
 } // namespace
 
-void CurrentSession::end_test(const ::testing::TestInfo& test) {
-  examine_after(test);
-  const auto& result = *test.result();
-  const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
-  TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
-                               static_cast<double>(result.elapsed_time()) / 1000,
-                               result.Skipped() ? (skip_.empty() ? reason_of_skip(result) : skip_) : "",
-                               test.file() != nullptr ? test.file() : "", test.line()});
-  skip_.clear();
-}
-
-void CurrentSession::examine_after(const ::testing::TestInfo& test) {
+void Adapter::end_test(const ::testing::TestInfo& test) {
   ++ran_;
-  TestRun::of_process().running("");
-  if (!session_) {
-    return;
-  }
-  if (!suite_request_) {
-    session_->release(); // a lease of the test's own that outlives it, too
-  }
-  const auto findings = session_->examine(name_of(test));
+  const auto findings = sequence_.end(name_of(test));
   if (const auto memory = std::exchange(leased_, {}); !memory.empty()) {
     ::testing::Test::RecordProperty("gputest_memory", memory);
     ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
@@ -502,35 +424,30 @@ void CurrentSession::examine_after(const ::testing::TestInfo& test) {
     ::testing::Test::RecordProperty("gputest_out_of_memory", text);
   }
   report(findings, test.file(), test.line());
+  const auto& result = *test.result();
+  sequence_.ended({test.test_suite_name(), test.name(),
+                   result.Failed()    ? "failed"
+                   : result.Skipped() ? "skipped"
+                                      : "passed",
+                   static_cast<double>(result.elapsed_time()) / 1000, result.Skipped() ? reason_of_skip(result) : "",
+                   test.file() != nullptr ? test.file() : "", test.line()});
 }
 
-void CurrentSession::end_iteration(const ::testing::UnitTest& unit_test) {
+void Adapter::end_iteration(const ::testing::UnitTest& unit_test) {
   selected_ += unit_test.test_to_run_count();
   skipped_ += unit_test.skipped_test_count();
   failed_ = failed_ || unit_test.Failed();
 }
 
-TestRun::End CurrentSession::how_it_ended(bool failed) const {
-  if (failed) {
-    return TestRun::End::failed;
-  }
-  if (skipped_by_gputest_ > 0 && TestRun::of_process().in_entry()) {
-    return TestRun::End::all_skipped; // else nobody would see in CTest's summary that some did not run
-  }
-  if (selected_ > 0 && ran_ > skipped_) {
-    return TestRun::End::passed;
-  }
-  return selected_ > 0 ? TestRun::End::all_skipped : TestRun::End::nothing_ran;
-}
-
-void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
+void Adapter::end_program(const ::testing::UnitTest& unit_test) {
   auto& run = TestRun::of_process();
-  auto how = how_it_ended(failed_ || unit_test.Failed());
+  const auto passed = static_cast<std::uint64_t>(std::max(ran_ - skipped_, 0));
+  auto how = sequence_.finish(static_cast<std::uint64_t>(selected_), passed, failed_ || unit_test.Failed());
   std::string skip; // of all tests, and not by themselves or by gputest
   if (how == TestRun::End::all_skipped && ran_ == 0) {
     skip = "no test ran, because an environment's SetUp() skipped them all";
-  } else if (how == TestRun::End::all_skipped && skipped_by_gputest_ > 0 && ran_ > skipped_) {
-    run.say(std::to_string(skipped_by_gputest_) + " of " + std::to_string(selected_) +
+  } else if (how == TestRun::End::all_skipped && sequence_.skips() > 0 && ran_ > skipped_) {
+    run.say(std::to_string(sequence_.skips()) + " of " + std::to_string(selected_) +
             " tests skipped by gputest, so the entry is skipped; no test failed");
   } else if (how == TestRun::End::nothing_ran && (run.in_entry() || runs_case_by_case_)) {
     const auto nothing = why_no_test_was_selected(unit_test);
@@ -558,7 +475,7 @@ void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
 
 /// main(), a flag file or other code may have set another filter than that of the entry. Then an entry neither passes
 /// nor fails by tests of others alone.
-void CurrentSession::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how) {
+void Adapter::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how) {
   static const auto filter = filter_of_process();
   bool runs_others = false;
   for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {
@@ -583,7 +500,7 @@ void CurrentSession::compare_with_entry(const ::testing::UnitTest& unit_test, Te
                             "is; a test that cannot run skips itself (GTEST_SKIP)");
 }
 
-int CurrentSession::exit_code(int result) const {
+int Adapter::exit_code(int result) const {
   if (result != 0 || forbidden_) {
     return result != 0 ? result : EXIT_FAILURE;
   }
@@ -599,7 +516,7 @@ int CurrentSession::exit_code(int result) const {
   return TestRun::of_process().exit_code(end_ == TestRun::End::all_skipped ? skipped_exit_code : result);
 }
 
-int CurrentSession::fail_without_tests(const std::string& why) {
+int Adapter::fail_without_tests(const std::string& why) {
   auto& run = TestRun::of_process();
   run.say("failed: no test ran: " + why);
   run.refused("no test ran: " + why);
@@ -608,7 +525,7 @@ int CurrentSession::fail_without_tests(const std::string& why) {
   return EXIT_FAILURE;
 }
 
-void CurrentSession::report(const Findings& findings, const char* file, int line) {
+void Adapter::report(const Findings& findings, const char* file, int line) {
   reporting_ = true;
   for (const auto& problem : findings.problems) {
     record_part(::testing::TestPartResult::kNonFatalFailure, file, line, problem);

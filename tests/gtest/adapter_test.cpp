@@ -14,7 +14,7 @@ using namespace literals;
 using testing::HasSubstr;
 using testing::Not;
 
-class CurrentSession : public SuiteTest {
+class Adapter : public SuiteTest {
 protected:
   /// Checks that each test of a suite with all classes fails with `message`, and that no test's body runs.
   void expect_every_test_to_fail_with(const std::string& message) const {
@@ -29,7 +29,7 @@ protected:
   }
 };
 
-TEST_F(CurrentSession, that_runs_one_case_after_another_announces_the_most_that_any_case_may_ask_for) {
+TEST_F(Adapter, that_runs_one_case_after_another_announces_the_most_that_any_case_may_ask_for) {
   set("GPUTEST_CASES", "Medium.with_a_class");
   auto worker = start("annotated");
   worker.wait_for_out("@body");
@@ -37,7 +37,7 @@ TEST_F(CurrentSession, that_runs_one_case_after_another_announces_the_most_that_
   EXPECT_EQ(worker.finish().exit_code, 0);
 }
 
-TEST_F(CurrentSession, fails_every_test_where_a_setting_cannot_be_used) {
+TEST_F(Adapter, fails_every_test_where_a_setting_cannot_be_used) {
   set("GPUTEST_MEMORY", "3GB");
   expect_every_test_to_fail_with("GPUTEST_MEMORY '3GB' has an unknown unit 'GB'");
   unset("GPUTEST_MEMORY");
@@ -45,7 +45,7 @@ TEST_F(CurrentSession, fails_every_test_where_a_setting_cannot_be_used) {
   expect_every_test_to_fail_with("cannot make the folder /proc/nobody-can-write-here");
 }
 
-TEST_F(CurrentSession, skips_every_test_without_a_gpu) {
+TEST_F(Adapter, skips_every_test_without_a_gpu) {
   set("GPUTEST_DEVICES", "none");
   const Ended ended = run("classes");
   EXPECT_EQ(ended.exit_code, 77);
@@ -60,7 +60,7 @@ TEST_F(CurrentSession, skips_every_test_without_a_gpu) {
   EXPECT_FALSE(std::filesystem::exists(ledger()));
 }
 
-TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
+TEST_F(Adapter, pins_its_device_before_any_user_code_of_the_tests) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
@@ -70,7 +70,7 @@ TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
   EXPECT_THAT(ended.out, HasSubstr("current_devices() are SIM-2x4096MiB-0\n"));
 }
 
-TEST_F(CurrentSession, runs_a_process_that_its_test_starts_under_its_lease) {
+TEST_F(Adapter, runs_a_process_that_its_test_starts_under_its_lease) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const Ended ended = run("pinned", {"--gtest_filter=Starting.a_test_that_fits_its_lease"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
