@@ -76,20 +76,24 @@ std::string text_of_unseen_failure(const std::string& entry, bool will_fail) {
                         "it");
 }
 
+std::string text_of_stop(const std::string& who, const Stopped& stopped) {
+  return who + " needs " + to_string(stopped.needed) + ", and its estimated lease of " + to_string(stopped.leased) +
+         " could not grow: others hold the rest. ";
+}
+
 bool runs_again(const EntryReport& report, int signal) { return report.stopped && !report.failed && signal == 0; }
 
 NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts) {
   const auto& running = report.running;
   const auto who = running.empty() || running == entry ? entry : entry + ": " + running;
-  const auto& [needed, leased] = report.stopped;
   const std::string remedy = ". MEMORY in gpu_add_test() or gpu_discover_tests(), or an annotation, says what it needs";
   NextAttempt next;
-  next.text = who + " needs " + to_string(needed) + ", and its estimated lease of " + to_string(leased) +
-              " could not grow: others hold the rest. It was stopped before it took them, and ";
+  next.text = text_of_stop(who, report.stopped) + "It was stopped before it took them, and ";
   if (attempt >= attempts) {
     next.text = "failed: " + next.text + "runs no more (GPUTEST_ATTEMPTS=" + std::to_string(attempts) + ")" + remedy;
     return next;
   }
+  const auto needed = report.stopped.needed;
   next.number = attempt + 1;
   next.lease = next.number == last_attempt ? Bytes{} : needed + Bytes{needed.count() / 8};
   next.text += "runs again with " + (next.lease == Bytes{} ? std::string{"a whole device"} : to_string(next.lease)) +

@@ -18,6 +18,9 @@ struct Stopped {
   explicit operator bool() const { return needed > Bytes{}; }
 };
 
+/// Why a process was stopped, as the beginning of a text.
+[[nodiscard]] std::string text_of_stop(const std::string& who, const Stopped& stopped);
+
 /// What the processes of an entry have told of their tests (core/os/entry_page).
 struct EntryReport {
   unsigned begun = 0;               ///< runs of tests

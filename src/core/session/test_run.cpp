@@ -89,14 +89,17 @@ struct TestRun::State {
     if (!lock || pid != os::own_pid()) {
       return;
     }
-    check_unwatched();
+    end_if_unseen();
     check_exit(status);
-    check_unwatched();
-    const bool skips = in_entry && last_end == End::all_skipped && (status == 0 || is_skip(status));
-    log_end(skips ? skipped_exit_code : status);
-    if (skips && status != code_of_skip() && report_target.ctest) { // else the watcher does this
+    end_if_unseen();
+    const int code = code_of_end(status);
+    if (code == EXIT_FAILURE && status != code) {
+      end_now(code);
+    }
+    log_end(is_skip(code) ? skipped_exit_code : code);
+    if (is_skip(code) && code != status && report_target.ctest) { // else the watcher does this
       lock.unlock();
-      std::exit(code_of_skip()); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
+      std::exit(code); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
     }
   }
 
@@ -106,21 +109,35 @@ struct TestRun::State {
 
   [[nodiscard]] bool is_skip(int status) const { return status == skipped_exit_code || status == code_of_skip(); }
 
-  /// What a watcher does, in an entry that has none (MEMORY none).
-  void check_unwatched() const {
-    if (!report_target.ctest || (not_run.empty() && (!is_refused || report_target.believes_exit_code()))) {
+  /// What the process has to end with where its program says `status`.
+  [[nodiscard]] int code_of_end(int status) const {
+    if (status != EXIT_SUCCESS && !is_skip(status)) {
+      return status;
+    }
+    if (has_failed || (report_target.ctest && !not_run.empty())) {
+      return EXIT_FAILURE;
+    }
+    return is_skip(status) || (in_entry && last_end == End::all_skipped) ? code_of_skip() : status;
+  }
+
+  /// What a watcher does, in an entry that has none (MEMORY none): says which test has not run, and ends the process by a signal if
+  /// CTest would not see its failure in an exit code.
+  void end_if_unseen() {
+    if (!report_target.ctest || (not_run.empty() && !is_refused)) {
       return;
     }
-    os::set_output_of_process(os::Output::of_entry); // the entry fails
-    if (!not_run.empty() && !not_run_is_said) {
+    const bool unseen = !report_target.believes_exit_code();
+    if (unseen || !not_run.empty()) {
+      os::set_output_of_process(os::Output::of_entry); // the entry fails
+    }
+    if (!not_run.empty() && !std::exchange(not_run_is_said, true)) {
       session::tell("failed: " + not_run);
     }
-    if (!report_target.believes_exit_code()) {
+    if (unseen) {
       session::tell(policy::text_of_unseen_failure(name.empty() ? "the entry" : name, report_target.will_fail));
       std::fflush(stdout);
       std::raise(SIGKILL);
     }
-    end_now(EXIT_FAILURE);
   }
 
   void check_exit(int status) {
@@ -152,7 +169,7 @@ struct TestRun::State {
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) {
     session::tell("failed: " + why + ". " + remedy);
     refuse(why);
-    check_unwatched();
+    end_if_unseen();
     end_now(EXIT_FAILURE);
   }
 };
@@ -282,7 +299,7 @@ void TestRun::stop(const std::string& why) noexcept try {
   if (state_->running) {
     session::tell(why);
     state_->refuse(why);
-    state_->check_unwatched();
+    state_->end_if_unseen();
     State::end_now(EXIT_FAILURE);
   }
 } catch (const std::exception& error) {
@@ -299,8 +316,7 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
     return;
   }
   const auto who = state_->test.empty() ? state_->name : state_->test;
-  const auto why = who + " needs " + to_string(needed) + ", and its estimated lease of " + to_string(leased) +
-                   " could not grow: others hold the rest. ";
+  const auto why = policy::text_of_stop(who, {needed, leased});
   if (!state_->has_failed && !state_->is_refused && !state_->check_has_failed) {
     const auto attempt = os::read_variable("GPUTEST_ATTEMPT").value_or("1");
     runlog::write("again",
@@ -353,21 +369,13 @@ void TestRun::end(End how) noexcept try {
 
 int TestRun::exit_code(int status) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  if ((status != EXIT_SUCCESS && status != skipped_exit_code) || state_->running || state_->pid != os::own_pid()) {
+  if (state_->running || state_->pid != os::own_pid()) {
     return status;
   }
-  if (state_->has_failed) {
-    return EXIT_FAILURE;
+  if (status == EXIT_SUCCESS || status == skipped_exit_code) {
+    state_->end_if_unseen();
   }
-  if (state_->report_target.ctest && !state_->not_run.empty()) {
-    if (!state_->report_target.believes_exit_code()) {
-      state_->check_unwatched();
-    }
-    session::tell("failed: " + state_->not_run);
-    state_->not_run_is_said = true;
-    return EXIT_FAILURE;
-  }
-  return status == skipped_exit_code ? state_->code_of_skip() : status;
+  return state_->code_of_end(status);
 } catch (const std::exception& error) {
   session::tell(error.what());
   return EXIT_FAILURE;
