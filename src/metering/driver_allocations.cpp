@@ -187,15 +187,11 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
   case Call::cuMemAllocManaged:
     return add(*parameters_of<cupti::AllocManagedParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemAllocAsync:
-  case Call::cuMemAllocAsync_ptsz: {
-    const auto& made = parameters_of<cupti::AllocAsyncParameters>(data);
-    return add_from_pool(data, made, call == Call::cuMemAllocAsync_ptsz);
-  }
+  case Call::cuMemAllocAsync_ptsz:
+    return add_from_pool(*parameters_of<cupti::AllocAsyncParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemAllocFromPoolAsync:
-  case Call::cuMemAllocFromPoolAsync_ptsz: {
-    const auto& made = parameters_of<cupti::AllocFromPoolParameters>(data);
-    return add_from_pool(data, {made.pointer, made.bytes, made.stream}, call == Call::cuMemAllocFromPoolAsync_ptsz);
-  }
+  case Call::cuMemAllocFromPoolAsync_ptsz:
+    return add_from_pool(*parameters_of<cupti::AllocFromPoolParameters>(data).pointer, asked_by(call, data));
   case Call::cuArrayCreate_v2:
     return add(to_key(*parameters_of<cupti::ArrayCreateParameters>(data).array), asked_by(call, data));
   case Call::cuArray3DCreate_v2:
@@ -240,17 +236,15 @@ void DriverAllocations::add(std::uint64_t address, const AllocationBook::Allocat
   }
 }
 
-void DriverAllocations::add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made,
-                                      bool of_thread) {
-  if (is_captured(made.stream, of_thread)) {
+void DriverAllocations::add_from_pool(std::uint64_t address, AllocationBook::Allocation allocation) {
+  if (allocation.bytes == 0) {
     return; // it becomes a node of a graph, and memory only when the graph runs
   }
-  int device = 0; // the pool may be another device's than the context, or the host's
-  unsigned type = 0;
-  driver_.pointer_attribute(&device, cupti::pointer_device, *made.pointer);
-  driver_.pointer_attribute(&type, cupti::pointer_memory_type, *made.pointer);
+  unsigned type = 0; // the pool may be another device's than the context, or the host's
+  driver_.pointer_attribute(&allocation.device, cupti::pointer_device, address);
+  driver_.pointer_attribute(&type, cupti::pointer_memory_type, address);
   if (type != cupti::host_memory) {
-    add(*made.pointer, {devices::AllocationKind::pool, device, pool_function, made.bytes, to_key(data.context)});
+    add(address, allocation);
   }
 }
 

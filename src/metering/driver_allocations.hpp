@@ -62,7 +62,7 @@ private:
   void note_virtual(cupti::Call call, const cupti::CallData& data);
   [[nodiscard]] AllocationBook::Allocation asked_by(cupti::Call call, const cupti::CallData& data);
   void add(std::uint64_t address, const AllocationBook::Allocation& allocation);
-  void add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made, bool of_thread);
+  void add_from_pool(std::uint64_t address, AllocationBook::Allocation allocation);
   [[nodiscard]] bool is_captured(devices::cuda::Stream stream, bool of_thread) const;
   [[nodiscard]] int device_of(devices::cuda::Context context) const;
 
