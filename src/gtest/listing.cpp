@@ -3,7 +3,6 @@
 
 #include "known_needs.hpp"
 #include "name_pattern.hpp"
-#include "test_part.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>
@@ -16,13 +15,6 @@
 #include <vector>
 
 namespace gputest::detail {
-
-/// GoogleTest does not tell otherwise whether the filter selects a test of another shard.
-struct MatchesFilter {
-  using Member = bool ::testing::TestInfo::*;
-  friend Member member_of(MatchesFilter /*tag*/);
-};
-template struct PrivateMember<MatchesFilter, &::testing::TestInfo::matches_filter_>;
 
 namespace {
 
@@ -135,11 +127,11 @@ struct Known {
   bool matches = false; ///< the filter
 };
 
-std::vector<Known> all_tests(const ::testing::UnitTest& unit_test) {
+std::vector<Known> all_tests(const ::testing::UnitTest& unit_test, const std::string& filter) {
   std::vector<Known> tests;
   for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
     if (std::string{suite.name()} != misnamed_suite) {
-      tests.push_back({is_disabled(suite, test), test.*member_of(MatchesFilter{})});
+      tests.push_back({is_disabled(suite, test), selects(filter, name_of(test))});
     }
   });
   return tests;
@@ -170,7 +162,8 @@ int list_tests(::testing::UnitTest& unit_test, const std::string& file) try {
 }
 
 NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
-  const auto tests = all_tests(unit_test);
+  const auto filter = GTEST_FLAG_GET(filter);
+  const auto tests = all_tests(unit_test, filter);
   if (tests.empty()) {
     return {"this executable contains no tests. If they are in a static library, the linker has left them out: use an "
             "OBJECT library"};
@@ -178,7 +171,6 @@ NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
   if (unit_test.test_to_run_count() > 0) {
     return {"--gtest_repeat=0 (or GTEST_REPEAT) repeats them not once"};
   }
-  const auto filter = GTEST_FLAG_GET(filter);
   const auto of_all = " of the " + std::to_string(tests.size()) + " tests of this executable";
   const auto matching = std::count_if(tests.begin(), tests.end(), [](const Known& test) { return test.matches; });
   const auto selected = std::count_if(tests.begin(), tests.end(), [](const Known& test) {
