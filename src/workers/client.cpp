@@ -41,21 +41,7 @@ namespace gputest::workers {
 
 namespace {
 
-using supervise::describe_end;
-using supervise::does_not_fail;
-using supervise::end_by_signal;
-using supervise::Events;
-using supervise::is_ready;
-using supervise::Relays;
-using supervise::say;
-using supervise::say_time_out;
-using supervise::time_left;
-using supervise::wait_for_output;
-using supervise::WaitNotice;
-using supervise::Watch;
 using Kind = WorkerMessage::Kind;
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
 /// How often a waiting process looks whether something has changed.
 constexpr milliseconds between_looks_at_folder{20};

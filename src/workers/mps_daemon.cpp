@@ -33,15 +33,6 @@ namespace gputest::workers {
 
 namespace {
 
-using supervise::become_an_orphan;
-using supervise::end_descendants;
-using supervise::Events;
-using supervise::execute;
-using supervise::is_ready;
-using supervise::Orphaning;
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
 constexpr milliseconds server_start_limit{2'000};
 constexpr milliseconds between_looks{5};
 constexpr milliseconds between_looks_of_owner{1'000};

@@ -28,11 +28,6 @@ namespace gputest::workers {
 
 namespace {
 
-using supervise::become_an_orphan;
-using supervise::Events;
-using supervise::for_ever;
-using supervise::Orphaning;
-
 namespace fs = std::filesystem;
 
 const std::string job = "job-";             // what the name of a job begins with

@@ -14,9 +14,14 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
+namespace gputest::supervise {} // of headers that come later
+
 namespace gputest::workers {
 
+using namespace supervise; // NOLINT(google-build-using-namespace): workers are watched by it, all through this folder
 using os::Descriptor;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 /// Where the clients and supervisors of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
 /// Only this user can reach it. It holds:

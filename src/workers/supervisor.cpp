@@ -32,16 +32,7 @@ namespace gputest::workers {
 
 namespace {
 
-using supervise::become_an_orphan;
-using supervise::describe_end;
-using supervise::does_not_fail;
-using supervise::Events;
-using supervise::for_ever;
-using supervise::is_ready;
-using supervise::Orphaning;
 using Kind = WorkerMessage::Kind;
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
 constexpr milliseconds longest_idle{3'000};         ///< it holds a context, and has had nothing to do for a while
 constexpr milliseconds least_balance{50};           ///< that is written down

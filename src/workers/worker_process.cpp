@@ -27,12 +27,6 @@ namespace gputest::workers {
 
 namespace {
 
-using supervise::describe_end;
-using supervise::end_descendants;
-using supervise::Events;
-using supervise::execute;
-using supervise::name_of_process;
-
 constexpr std::chrono::seconds longest_start{60};
 
 std::string error_of(const char* call) { return std::string{call} + ": " + ::strerror(errno); } // NOLINT: one thread
@@ -109,7 +103,6 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const
 }
 
 std::string WorkerProcess::wait_until_ready() {
-  using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + longest_start;
   const auto left = [&] {
     return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()),

@@ -34,11 +34,6 @@ namespace gputest::workers {
 
 namespace {
 
-using supervise::Events;
-using supervise::name_of_process;
-using supervise::say;
-using Clock = std::chrono::steady_clock;
-
 /// How long it waits for workers: a little longer than CTest does for a test without a TIMEOUT, as supervisors do.
 constexpr std::chrono::seconds longest_end{1'600};
 /// How long a supervisor may take to end when it was killed.

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -217,10 +216,7 @@ TEST_F(WorkerCase, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_
 }
 
 TEST_F(WorkerCase, runs_cases_at_the_same_time_in_as_many_workers) {
-  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
-  set("MEET_AT", path("meeting"));
-  add("Plain.meets_the_other");
-  add("Plain.meets_the_first");
+  let_cases_meet("");
   const auto results = run({"-j2"});
   EXPECT_EQ(results.at("Plain.meets_the_other").word, "Passed");
   EXPECT_EQ(results.at("Plain.meets_the_first").word, "Passed");
@@ -601,20 +597,11 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_a_case_hides_how_its_pro
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_passes) {
-  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
-  set("MEET_AT", path("meeting"));
+  let_cases_meet();
   add("Plain.meets_the_first");
   auto ctest = start_ctest();
-  ctest.wait_for_out("@process ");
-  std::istringstream numbers{ctest.read_line()};
-  pid_t worker = 0;
-  pid_t supervisor = 0;
-  numbers >> worker >> supervisor;
-  for (const auto& entry : fs::recursive_directory_iterator{folders_of(ctest.pid()).at(0)}) {
-    if (entry.path().filename() == "executable") {
-      fs::create_directory(entry.path().parent_path() / ("unconfirmed-" + std::to_string(supervisor)));
-    }
-  }
+  const auto supervisor = runners_of_next_case(ctest).supervisor;
+  fs::create_directory(meeting_folder_of(ctest.pid()) + "/unconfirmed-" + std::to_string(supervisor));
   const std::fstream other{path("meeting")}; // which lets it pass, also alone
   const auto result = results_of(ctest.finish().out).at("Plain.meets_the_first");
   EXPECT_EQ(result.word, "Passed");
@@ -749,11 +736,7 @@ TEST_F(WorkerCase, ends_workers_before_the_entry_that_ends_them_has_ended) {
   add_command("looks", {"/bin/sh", "-c", "echo @still there; cat " + path("gate")}, "DEPENDS workers_end");
   ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
   auto ctest = start_ctest();
-  ctest.wait_for_out("@process ");
-  std::istringstream numbers{ctest.read_line()};
-  pid_t worker = 0;
-  pid_t supervisor = 0;
-  numbers >> worker >> supervisor;
+  const auto worker = runners_of_next_case(ctest).worker;
   ctest.wait_for_out(": @still there");
   EXPECT_EQ(::kill(worker, 0), -1);
   std::ofstream{path("gate")} << "open\n";
@@ -977,10 +960,7 @@ TEST_F(WorkerCase, has_no_worker_run_a_test_that_is_of_another_version) {
 }
 
 TEST_F(WorkerCase, serves_two_ctest_runs_of_one_build_tree_at_once_by_workers_of_their_own) {
-  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
-  set("MEET_AT", path("meeting"));
-  add("Plain.meets_the_other");
-  add("Plain.meets_the_first");
+  let_cases_meet("");
   add("Plain.a", "", {}, "", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
   auto first = start_ctest({"-R", "meets_the_first|Plain.a"});
   auto second = start_ctest({"-R", "meets_the_other|Plain.a"});
@@ -1027,14 +1007,12 @@ protected:
     add("Plain.b", "", {}, "", "DEPENDS Plain.blocks");
     ctest_.emplace(start_ctest(arguments));
     ctest_->wait_for_out("Start 2");
-    ctest_->wait_for_out("@process ");
-    std::istringstream numbers{ctest_->read_line()};
-    numbers >> worker_ >> supervisor_;
+    runners_ = runners_of_next_case(*ctest_);
     orphan_ = number_after(*ctest_, "@blocks ");
   }
   void expect_that_all_are_gone() const {
-    wait_for_end_of(worker_);
-    wait_for_end_of(supervisor_);
+    wait_for_end_of(runners_.worker);
+    wait_for_end_of(runners_.supervisor);
     wait_for_end_of(orphan_);
   }
   void end_the_case_that_runs_alone() {
@@ -1055,8 +1033,7 @@ protected:
   std::string properties_;
   std::string environment_of_blocks_;
   std::optional<ChildProcess> ctest_;
-  pid_t worker_ = 0;
-  pid_t supervisor_ = 0;
+  Runners runners_;
   pid_t orphan_ = 0;
 };
 
@@ -1080,7 +1057,7 @@ TEST_F(Killed, case_whose_time_is_over_for_ctest_is_gone) {
 
 TEST_F(Killed, client_takes_with_it_what_it_runs_once_more) {
   begin();
-  ASSERT_EQ(::kill(worker_, SIGKILL), 0);
+  ASSERT_EQ(::kill(runners_.worker, SIGKILL), 0);
   ctest_->wait_for_out("runs once more");
   const pid_t alone = number_after(*ctest_, "@process ");
   const pid_t orphan = number_after(*ctest_, "@blocks ");
@@ -1093,7 +1070,7 @@ TEST_F(Killed, client_takes_with_it_what_it_runs_once_more) {
 TEST_F(Killed, worker_is_blamed_on_the_case_that_ran) {
   environment_of_blocks_ = "GPUTEST_TIMEOUT=3600"; // it is not over
   begin();
-  ASSERT_EQ(::kill(worker_, SIGKILL), 0);
+  ASSERT_EQ(::kill(runners_.worker, SIGKILL), 0);
   wait_for_end_of(orphan_);
   ctest_->wait_for_out("runs once more"); // it was not its process's first
   end_the_case_that_runs_alone();
@@ -1104,8 +1081,8 @@ TEST_F(Killed, worker_is_blamed_on_the_case_that_ran) {
 
 TEST_F(Killed, supervisor_takes_its_worker_with_it_and_the_case_runs_alone) {
   begin();
-  ASSERT_EQ(::kill(supervisor_, SIGKILL), 0);
-  wait_for_end_of(worker_);
+  ASSERT_EQ(::kill(runners_.supervisor, SIGKILL), 0);
+  wait_for_end_of(runners_.worker);
   ::kill(orphan_, SIGKILL);
   ctest_->wait_for_out("the gputest-supervisor of its worker was killed");
   end_the_case_that_runs_alone();

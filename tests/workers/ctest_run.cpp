@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +30,14 @@ pid_t number_after(ChildProcess& process, const std::string& word) {
   return static_cast<pid_t>(std::stol(process.read_line()));
 }
 
+Runners runners_of_next_case(ChildProcess& ctest) {
+  ctest.wait_for_out("@process ");
+  std::istringstream numbers{ctest.read_line()};
+  Runners runners;
+  numbers >> runners.worker >> runners.supervisor;
+  return runners;
+}
+
 std::string workers_folder() { return "/tmp/gputest-" + std::to_string(::geteuid()) + "/workers"; }
 
 std::vector<std::string> folders_of(pid_t ctest) {
@@ -39,6 +48,15 @@ std::vector<std::string> folders_of(pid_t ctest) {
     }
   }
   return found;
+}
+
+std::string meeting_folder_of(pid_t ctest) {
+  for (const auto& file : fs::recursive_directory_iterator{folders_of(ctest).at(0)}) {
+    if (file.path().filename() == "executable") {
+      return file.path().parent_path();
+    }
+  }
+  return {};
 }
 
 std::map<std::string, Result> results_of(const std::string& out) {
@@ -85,6 +103,15 @@ void CTestRun::add(const std::string& filter, const std::string& name, const std
   entries_ += ")\nset_tests_properties([=[" + entry +
               "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + entry + ";" + environment +
               "\" SKIP_RETURN_CODE 77 " + properties + ")\n";
+}
+
+void CTestRun::let_cases_meet(const std::optional<std::string>& properties) {
+  EXPECT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+  set("MEET_AT", path("meeting"));
+  if (properties) {
+    add("Plain.meets_the_other", "", {}, "", *properties);
+    add("Plain.meets_the_first", "", {}, "", *properties);
+  }
 }
 
 void CTestRun::add_command(const std::string& name, const std::vector<std::string>& command,

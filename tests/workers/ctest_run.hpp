@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,23 @@ void wait_for_end_of(pid_t pid);
 /// The number that the process writes behind `word`.
 [[nodiscard]] pid_t number_after(ChildProcess& process, const std::string& word);
 
+/// The processes that run a case.
+struct Runners {
+  pid_t worker = 0;
+  pid_t supervisor = 0;
+};
+
+/// Those of the next case that begins.
+[[nodiscard]] Runners runners_of_next_case(ChildProcess& ctest);
+
 /// Where the clients and supervisors of all ctest runs of this user meet.
 [[nodiscard]] std::string workers_folder();
 
 /// The folders of a ctest run there.
 [[nodiscard]] std::vector<std::string> folders_of(pid_t ctest);
+
+/// The folder of its executable in which they meet.
+[[nodiscard]] std::string meeting_folder_of(pid_t ctest);
 
 /// What ctest says of an entry: `Passed`, `***Failed`, `***Exception: SegFault`; and what the entry wrote.
 struct Result {
@@ -55,6 +68,9 @@ public:
   /// Adds an entry of another program.
   void add_command(const std::string& name, const std::vector<std::string>& command,
                    const std::string& properties = "");
+
+  /// Has Plain.meets_the_first, Plain.meets_the_other and their like meet. Those two are added if `properties` is given.
+  void let_cases_meet(const std::optional<std::string>& properties = std::nullopt);
 
   /// Writes an executable file.
   void folder_write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0755); }

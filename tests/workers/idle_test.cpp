@@ -2,6 +2,8 @@
 // Workers between two cases, while others need their devices.
 
 #include "ctest_run.hpp"
+
+#include "core/os/file.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
@@ -12,7 +14,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,9 @@ protected:
     add_command("workers_end", {"/bin/sh", "-c", "echo @end $$; exec '" ENTRY_PROGRAM "' --end '" CASES "'"},
                 "DEPENDS \"gate;" + next + "\"");
     ctest_.emplace(start_ctest());
-    ctest_->wait_for_out("@process ");
-    std::istringstream numbers{ctest_->read_line()};
-    numbers >> worker_ >> supervisor_;
+    const auto [worker, supervisor] = runners_of_next_case(*ctest_);
+    worker_ = worker;
+    supervisor_ = supervisor;
     ctest_->wait_for_out(": @gate");
   }
   [[nodiscard]] std::map<std::string, Result> finish() {
@@ -100,12 +101,7 @@ protected:
 
   /// The folder in which clients and supervisors meet.
   [[nodiscard]] workers::Descriptor identity() const {
-    for (const auto& file : fs::recursive_directory_iterator{folders_of(ctest_->pid()).at(0)}) {
-      if (file.path().filename() == "executable") {
-        return workers::open_own_folder(AT_FDCWD, file.path().parent_path().c_str());
-      }
-    }
-    return {};
+    return workers::open_own_folder(AT_FDCWD, meeting_folder_of(ctest_->pid()).c_str());
   }
 
   /// Or until it has ended.
@@ -125,13 +121,10 @@ protected:
     }
   }
 
-  [[nodiscard]] int normal_ends() const {
-    std::ifstream file{path("ends")};
-    int count = 0;
-    for (std::string line; std::getline(file, line);) {
-      ++count;
-    }
-    return count;
+  /// The worker ends by itself.
+  void expect_normal_end() const {
+    wait_for_end_of(worker_);
+    EXPECT_EQ(os::contents_of(path("ends")), "ended\n");
   }
 
   void expect_each_once(const std::map<std::string, Result>& results) const {
@@ -180,7 +173,7 @@ TEST_F(IdleWorker, whose_supervisor_is_stopped_is_ended_by_the_entry_that_ends_w
   EXPECT_EQ(end.word, "Passed");
   EXPECT_THAT(end.output,
               HasSubstr("gputest: waits until 1 worker ends: " + std::to_string(supervisor_) + " (gputest-supervi)"));
-  EXPECT_EQ(normal_ends(), 1);
+  expect_normal_end();
 }
 
 TEST_F(IdleWorker, whose_supervisor_is_stopped_ends_with_its_ctest) {
@@ -215,8 +208,7 @@ TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
   stop_supervisor();
   const auto large = start_large().finish();
   EXPECT_EQ(large.exit_code, 0) << large.err;
-  wait_for_end_of(worker_);
-  EXPECT_EQ(normal_ends(), 1);
+  expect_normal_end();
   continue_supervisor();
   expect_another_process(finish());
 }
@@ -227,8 +219,7 @@ TEST_F(IdleWorker, leaves_for_a_process_beside_which_it_may_not_be) {
   stop_supervisor();
   const auto small = ChildProcess{{TOOL, "run", "--memory", "1MiB", "--", "/bin/true"}, environment()}.finish();
   EXPECT_EQ(small.exit_code, 0) << small.err;
-  wait_for_end_of(worker_);
-  EXPECT_EQ(normal_ends(), 1);
+  expect_normal_end();
   continue_supervisor();
   expect_another_process(finish());
 }
@@ -267,8 +258,7 @@ TEST_F(IdleWorker, that_is_killed_while_it_has_to_leave_lets_the_other_go_on) {
 TEST_F(IdleWorker, only_leaves_if_a_process_of_its_user_writes_to_its_wake_up_fifo) {
   begin();
   write_to_wake_fifos();
-  wait_for_end_of(worker_);
-  EXPECT_EQ(normal_ends(), 1);
+  expect_normal_end();
   const auto results = finish();
   expect_another_process(results);
   EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("gputest: Plain.b runs in a process of its own")));
@@ -295,23 +285,29 @@ TEST_F(IdleWorker, that_is_killed_before_it_begins_a_case_that_it_was_given_is_n
 
 TEST_F(WorkerCase, announces_no_more_than_its_cases_ask_for) {
   set("GPUTEST_DEVICES", "simulated:1x4GiB,context=1GiB"); // of two workers neither could wait for takes_most
-  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
-  set("MEET_AT", path("meeting"));
-  add("Plain.meets_the_other");
-  add("Plain.meets_the_first");
+  let_cases_meet("");
   const auto results = run({"-j2"});
   EXPECT_EQ(results.at("Plain.meets_the_other").word, "Passed");
   EXPECT_EQ(results.at("Plain.meets_the_first").word, "Passed");
 }
 
-TEST_F(WorkerCase, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_others) {
+class BesideHolder : public WorkerCase {
+protected:
+  /// Another program that holds memory until its input is closed.
+  [[nodiscard]] ChildProcess start_holder(const std::string& memory) const {
+    ChildProcess holder{{TOOL, "run", "--memory", memory, "--", "/bin/sh", "-c", "echo @inside; read line"},
+                        environment()};
+    holder.wait_for_out("@inside");
+    return holder;
+  }
+};
+
+TEST_F(BesideHolder, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_others) {
   set("GPUTEST_DEVICES", "simulated:1x4GiB,context=1GiB");
   add("Plain.a");
   add("Plain.takes_some", "", {}, "GPUTEST_MEMORY=1GiB", "DEPENDS Plain.a");
   add("Plain.takes_most", "", {}, "GPUTEST_MEMORY=3GiB", "DEPENDS Plain.takes_some");
-  ChildProcess other{{TOOL, "run", "--memory", "small", "--", "/bin/sh", "-c", "echo @inside; read line"},
-                     environment()};
-  other.wait_for_out("@inside");
+  auto other = start_holder("small");
   auto ctest = start_ctest({"-j1"});
   ctest.wait_for_out("Plain.takes_most waits for");
   other.close_input();
@@ -321,15 +317,13 @@ TEST_F(WorkerCase, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_ot
   EXPECT_THAT(results.at("Plain.takes_most").output, HasSubstr("it asks for 3 GiB, and beside the other processes"));
 }
 
-TEST_F(WorkerCase, runs_a_case_again_alone_that_was_stopped_and_nobody_is_blamed_for_the_end_of_its_worker) {
+TEST_F(BesideHolder, runs_a_case_again_alone_that_was_stopped_and_nobody_is_blamed_for_the_end_of_its_worker) {
   add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
   add("Undeclared.takes_most", "", {}, "", "DEPENDS Plain.a FIXTURES_REQUIRED workers");
   add("Plain.b", "", {}, "", "DEPENDS Undeclared.takes_most FIXTURES_REQUIRED workers");
   add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
               "FIXTURES_CLEANUP workers ENVIRONMENT GPUTEST_TEST=workers_end");
-  ChildProcess other{{TOOL, "run", "--memory", "2GiB", "--", "/bin/sh", "-c", "echo @inside; read line"},
-                     environment()};
-  other.wait_for_out("@inside");
+  auto other = start_holder("2GiB");
   auto ctest = start_ctest({"-j1"});
   ctest.wait_for_out("Undeclared.takes_most waits for");
   other.close_input();
@@ -354,9 +348,8 @@ protected:
   using Kind = Message::Kind;
 
   void start(const std::string& run_mode) {
-    ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+    let_cases_meet();
     ASSERT_EQ(::mkfifo(path("meeting_again").c_str(), 0600), 0);
-    set("MEET_AT", path("meeting"));
     std::array<int, 2> ends{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
     socket_ = os::Descriptor{ends[0]};

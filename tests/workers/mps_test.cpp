@@ -98,8 +98,7 @@ TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
 }
 
 TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
-  set("MEET_AT", path("meet"));
-  ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
+  let_cases_meet();
   add("OnServer.passes", "before_the_other", {}, "OF_ALL=no");
   add("OnServer.faults_while_the_other_runs", "", {}, "", "DEPENDS before_the_other");
   add("OnServer.runs_while_the_other_faults", "", {}, "OF_ALL=no", "DEPENDS before_the_other");
@@ -272,11 +271,8 @@ TEST_F(Mps, is_not_a_daemon_of_another_user) {
 
 TEST_F(Mps, begins_when_two_cases_run_at_once) {
   set("GPUTEST_MPS", "auto");
-  set("MEET_AT", path("meet"));
-  ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
   add("OnServer.passes", "first");
-  add("Plain.meets_the_other", "", {}, "", "DEPENDS first");
-  add("Plain.meets_the_first", "", {}, "", "DEPENDS first");
+  let_cases_meet("DEPENDS first");
   add("OnServer.passes", "last", {}, "", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
   const auto results = run({"-j2"});
   EXPECT_EQ(server_in(results.at("first").output), "none");
