@@ -103,7 +103,10 @@ int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, ui
 /* What a test needs. Sizes are per device. */
 typedef struct gputest_request {
   size_t size;
-  const char* memory;       /* "small", "medium", "large" or a size, and " alone" behind it; NULL: gputest_settings.memory */
+  /* "small", "medium", "large", "auto" or a size, and " alone" behind it; NULL: gputest_settings.memory. With "auto"
+     the lease is no limit: it grows before an allocation, if there is room and each allocation is seen. It begins with
+     `bytes`, which the test took in an earlier run; with 0, it is half of a device, one such lease at a time. */
+  const char* memory;
   uint64_t bytes;           /* a number of bytes in place of the size of the class in `memory`; 0: none */
   int gpus;                 /* number of devices, 1 to 16; 0: GPUTEST_GPUS, or 1 */
   const char* capabilities; /* what the devices must support, such as "memory_pools sm_80" */

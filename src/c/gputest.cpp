@@ -206,18 +206,31 @@ int allowed_gpus(int gpus, const char* name) {
   return gpus;
 }
 
+/// Reads what a request says of its memory. No watcher runs a test of this library again that has too little, so a test
+/// of which nothing is known takes its turn with half of the device.
+Request memory_of(std::string_view text) {
+  constexpr std::string_view nothing_declared = "auto";
+  if (text != nothing_declared && text != "auto alone") {
+    return parse_request(text, "gputest_request.memory");
+  }
+  Request request{MemoryClass::medium};
+  request.alone = text != nothing_declared;
+  request.memory_by = SaidBy::estimate;
+  return request;
+}
+
 Request request_of(const gputest_request& given, const Entry& entry) {
   Request request = entry.request;
   if (given.memory != nullptr) {
-    const auto memory = parse_request(given.memory, "gputest_request.memory");
+    const auto memory = memory_of(given.memory);
     request.memory_class = memory.memory_class;
     request.bytes = memory.bytes;
     request.alone = request.alone || memory.alone;
-    request.memory_by = SaidBy::test;
+    request.memory_by = memory.is_estimated() ? SaidBy::estimate : SaidBy::test;
   }
   if (given.bytes != 0) {
     request.bytes = Bytes{given.bytes};
-    request.memory_by = SaidBy::test;
+    request.memory_by = given.memory != nullptr && request.is_estimated() ? SaidBy::estimate : SaidBy::test;
   }
   if (given.gpus != 0) {
     request.gpus = allowed_gpus(given.gpus, "gputest_request.gpus");

@@ -116,7 +116,8 @@ std::uint64_t size_of(Bytes device) {
 void add_log(Needs& needs, const std::string& name, const std::string& text) {
   std::vector<Need*> changed;
   for_lines_with(text, R"("event":"need")", [&](const json& line) {
-    const NeedKey key{line.at("entry").get<std::string>(), line.at("simulated").get<bool>(),
+    const auto* const whose = line.value("by_test", false) ? "test" : "entry";
+    const NeedKey key{line.at(whose).get<std::string>(), line.at("simulated").get<bool>(),
                       size_of(bytes_in(line, "device_bytes"))};
     const Took took{policy::fnv1a(name), bytes_in(line, "bytes"), line.at("evidence") == "exact",
                     if_any(line, "declared_bytes"), line.at("declared_by") == "estimate"};

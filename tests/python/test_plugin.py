@@ -301,7 +301,8 @@ def test_keeps(): kept.append(gputest.SimulatedBuffer("10MiB"))
                                  "lease small, peak 1GiB (exact)",
                                  "*test_leaves ends with 10 MiB*@pytest.mark.gpu(..., keeps=\"10MiB\")*"])
     properties = dict(re.findall('property name="(.*?)" value="(.*?)"', (pytester.path / "report.xml").read_text()))
-    assert properties == {"gpu_lease": "small", "gpu_peak_mib": "10", "gpu_evidence": "exact"}
+    assert properties == {"gpu_lease": "small", "gpu_peak_mib": "10", "gpu_evidence": "exact",
+                          "gpu_device": "SIM-1x16384MiB-0", "gpu_device_memory": "simulated 16GiB"}
     os.environ.update(GPUTEST_OVERUSE="warn", GPUTEST_LEAKS="off")
     run(suite).assert_outcomes(passed=3)
 
@@ -327,6 +328,122 @@ def test_is_marked(): kept.append(gputest.SimulatedBuffer("10MiB"))
                                  "*10 MiB *test_leaves", "It counts as the process's own.*"])
     os.environ.update(GPUTEST_LEAKS="fail")
     run(suite, *options).assert_outcomes(passed=4, errors=4)
+
+
+UNDECLARED = """
+def lock_and_bytes():
+    return next((one.lease_bytes >> 20) for one in gputest.status() if one.pid == os.getpid())
+
+def test_small():
+    used("100MiB")
+    assert lock_and_bytes() == int(os.environ["WANTED_SMALL"])
+
+def test_more_than_half():
+    used("12GiB")
+
+@pytest.mark.gpu("1GiB")
+def test_declared(): assert leased() == 1 << 30
+
+@pytest.mark.no_gpu
+def test_none(): pass
+"""
+
+
+@pytest.mark.parametrize("option", ["--gpu-auto", "--gpu-default-memory=auto"])
+def test_what_nobody_declares_takes_turns_until_a_run_has_measured_it(run, monkeypatch, option):
+    monkeypatch.setenv("WANTED_SMALL", "8192")
+    result = run(UNDECLARED, option)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["*gpu memory that was not known yet*", "2 tests took turns on each GPU*"])
+    assert "Declare" not in result.stdout.str() + result.stderr.str()
+    monkeypatch.setenv("WANTED_SMALL", "107")  # 100 MiB and a sixteenth
+    result = run(UNDECLARED, option)
+    result.assert_outcomes(passed=4)
+    assert "not known yet" not in result.stdout.str()
+    monkeypatch.setenv("WANTED_SMALL", "8192")
+    run(UNDECLARED, option, "--cache-clear").assert_outcomes(passed=4)
+    run(UNDECLARED, option, "-p", "no:cacheprovider").assert_outcomes(passed=4)
+
+
+def test_a_mark_without_memory_declares_none(run):
+    suite = """
+@pytest.mark.gpu
+def test_takes_more(): used("2GiB")
+
+@pytest.mark.gpu(alone=True)
+def test_alone(): used("2GiB")
+"""
+    result = run(suite)
+    result.assert_outcomes(passed=2)
+    assert "Declare" not in result.stderr.str()
+    os.environ["GPUTEST_MEMORY"] = "1GiB"  # its entry's
+    run(suite, "--cache-clear").assert_outcomes(passed=2, errors=2)
+
+
+def test_undeclared_tests_run_under_the_lease_of_an_entry(run, holder, monkeypatch):
+    program = """
+import gputest, os, sys
+session = gputest.Session(name="entry")
+request = gputest.Request("2GiB")
+assert session.enter([request]) and session.lease(request, "entry")
+os.execv(sys.executable, [sys.executable, "-m", "pytest", "-p", "gputest.plugin", "-p", "no:cacheprovider", "--gpu-auto"])
+"""
+    result = run("""
+def test_one(): used("1GiB")
+""", "--co")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_figures_of_another_machine_come_from_a_file(run, pytester, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "")
+    config = type("Config", (), {"option": type("Options", (), {"gpu_needs": "needs.jsonl"}), "gputest_usable_bytes": 79 << 30})
+    os.chdir(pytester.path)
+    pathlib.Path("needs.jsonl").write_text('{"test":"a.py::b","needs":{"16GiB":"1GiB","80GiB":"3GiB"}}\n\n'
+                                           '{"test":"a.py::c","needs":{"16GiB":"2GiB"}}\n')
+    assert plugin._Figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
+    config.gputest_usable_bytes = 0  # not known: the most
+    assert plugin._Figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
+    config.gputest_usable_bytes = 20 << 30
+    assert plugin._Figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB")  # whose figures are its own
+    assert plugin._Figures(config) == {}
+
+
+@pytest.mark.parametrize("text, message", [
+    ("", None), ("{}", "*line 1 of needs.jsonl is not such as {\"test\"*KeyError*"),
+    ('{"test":"a","needs":{"16GiB":"1"}}', "*line 1 of needs.jsonl is not such as*1*"), (None, "*gpu_needs cannot be read*No such file*--export*")])
+def test_a_file_of_figures_is_checked_before_tests_are_collected(run, pytester, text, message):
+    if text is not None:
+        (pytester.path / "needs.jsonl").write_text(text)
+    result = run("def test_one(): pass", "--gpu-needs=needs.jsonl")
+    if message:
+        result.stderr.fnmatch_lines(["ERROR: gputest: " + message[1:]])
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+    else:
+        result.assert_outcomes(passed=1)
+
+
+def test_overuse_names_the_variable_of_a_library_that_takes_the_gpu(run, pytester, monkeypatch):
+    pytester.makepyfile(jax="")
+    suite = """
+import jax
+
+@pytest.mark.gpu("1GiB")
+def test_one(): used("12GiB")
+"""
+    run(suite).stdout.fnmatch_lines(["*jax takes most of a GPU at its first use: set XLA_PYTHON_CLIENT_PREALLOCATE=false before*"])
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    result = run(suite)
+    result.assert_outcomes(passed=1, errors=1)
+    assert "XLA_PYTHON" not in result.stdout.str()
+
+
+def test_a_suite_may_have_an_option_gpu_of_its_own(run, pytester):
+    pytester.makeconftest("def pytest_addoption(parser): parser.addoption('--gpu', action='store_true')")
+    run("""
+def test_one(request): assert request.config.getoption("--gpu")
+""", "--gpu").assert_outcomes(passed=1)
 
 
 def test_memory_that_a_test_cannot_reach_any_more_is_no_leak(run):

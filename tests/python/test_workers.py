@@ -36,6 +36,25 @@ def test_large(): used("12GiB")
     result.stdout.fnmatch_lines(["*test_large is large*--gpu-large=wait (GPUTEST_FORBID_SKIP=1 makes this skip a failure). To run it alone: *"])
 
 
+def test_undeclared_tests_run_one_at_a_time_at_first_and_then_beside_each_other(run, monkeypatch):
+    suite = """
+def others_hold(): return any(one.stage == "holding" and one.pid != os.getpid() for one in gputest.status())
+
+@pytest.mark.parametrize("n", range(2))
+def test_undeclared(n):
+    with gputest.SimulatedBuffer("5GiB"):  # both fit
+        if os.environ["RUN"] == "first":
+            assert leased() == 8 << 30 and not others_hold()
+            return
+        assert leased() == 5440 << 20
+        open("holds{}".format(n), "w").close()
+        while not os.path.exists("holds{}".format(1 - n)): time.sleep(0.01)
+"""
+    for number in "first", "second":
+        monkeypatch.setenv("RUN", number)
+        run(suite, "-n2", "--gpu-auto", plugins=("xdist",)).assert_outcomes(passed=2)
+
+
 def test_a_large_test_can_wait(run, monkeypatch):
     monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
     suite = SIZES.format(tests=8, seconds=0.05) + """

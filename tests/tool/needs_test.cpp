@@ -120,6 +120,15 @@ TEST(Needs, of_a_log_that_is_read_twice_are_the_same) {
   EXPECT_EQ(to_text(parse_needs(to_text(needs))), to_text(needs));
 }
 
+TEST(Needs, of_tests_that_can_run_without_others_of_their_entry_are_the_tests_own) {
+  Needs needs;
+  const std::string by_test = R"("by_test":true,"declared_by":"estimate","test":"test_sort.py::test_)";
+  add_log(needs, "1", line({"pytest", 1_GiB, by_test + "keys\""}) + line({"pytest", 2_GiB, by_test + "pairs\""}));
+  EXPECT_EQ(figure(needs, "test_sort.py::test_keys"), 1_GiB);
+  EXPECT_EQ(figure(needs, "test_sort.py::test_pairs"), 2_GiB);
+  EXPECT_EQ(needs.size(), 2U);
+}
+
 TEST(Needs, of_simulated_devices_and_of_other_sizes_are_kept_apart) {
   Needs needs;
   add_log(needs, "1", line({"sort", 1_GiB}) + line({"sort", 2_GiB, R"("declared_by":"entry")", 16_GiB}) +

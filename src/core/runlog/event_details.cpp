@@ -128,6 +128,9 @@ JsonObject need_details(const Need& need) {
   if (need.allowed) {
     details.number("declared_bytes", need.allowed->count());
   }
+  if (need.by_test) {
+    details.flag("by_test", true);
+  }
   return details.text("declared_by", name_of(need.declared_by, said_by));
 }
 

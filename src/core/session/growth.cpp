@@ -16,9 +16,9 @@
 namespace gputest::session {
 
 Growth::Growth(ledger::Ledger& ledger, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance,
-               Bytes largest, Bytes total)
+               Bytes largest, Bytes total, bool may_end)
     : ledger_{&ledger}, meter_{meter}, process_{process}, allowance_{std::move(allowance)}, largest_{largest},
-      total_{total}, leased_{allowance_.leased.front()}, pid_{os::own_pid()} {}
+      total_{total}, may_end_{may_end}, leased_{allowance_.leased.front()}, pid_{os::own_pid()} {}
 
 void Growth::limit() {
   meter_.ask_beyond(std::vector<Bytes>(allowance_.leased.size(), leased_),
@@ -53,6 +53,7 @@ void Growth::ask(const devices::Usage& usage) try {
     }
   }
   leased_ = wanted;
+  gputest::detail::TestRun::of_process().note_lease(wanted);
   runlog::write("grow", runlog::JsonObject{}.number("bytes", wanted.count()), allowance_.test);
   limit();
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it goes on, as without a watcher
@@ -76,7 +77,7 @@ Bytes Growth::needed_for(const devices::Usage& usage) const {
 /// Kernels end first, because a client of MPS that ends while they run takes those of other clients with it.
 void Growth::stop_before(Bytes needed) {
   auto& run = gputest::detail::TestRun::of_process();
-  if (run.is_watched()) {
+  if (may_end_ && run.is_watched()) {
     process_.synchronize_and_trim();
     run.run_again(needed, leased_);
   }

@@ -20,10 +20,10 @@ namespace gputest::session {
 /// it goes on. Thread-safe, since any thread may allocate. Takes no lock of the session's, which may wait for a device.
 class Growth : public std::enable_shared_from_this<Growth> {
 public:
-  /// `largest`: the most that a test can have of any device here; `total`: the most that one has. What is given by
-  /// reference has to live until end().
+  /// `largest`: the most that a test can have of any device here; `total`: the most that one has. `may_end`: whether a
+  /// watcher would run the entry again with a larger lease. What is given by reference has to live until end().
   Growth(ledger::Ledger& ledger, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance,
-         Bytes largest, Bytes total);
+         Bytes largest, Bytes total, bool may_end);
 
   /// Has the meter ask before each allocation beyond the lease.
   void limit();
@@ -46,6 +46,7 @@ private:
   const Allowance allowance_;
   const Bytes largest_;
   const Bytes total_;
+  const bool may_end_;
   Bytes leased_;
   const int pid_; ///< a forked process has its parent's lease in its memory, and no right to it
 };

@@ -68,7 +68,7 @@ void Measuring::ask_beyond_the_lease() {
   if (allowance_.request.is_estimated()) {
     if (!growth_ && place_.has_record() && !allowance_.whole_devices && meter_->sees_allocations()) {
       growth_ = std::make_shared<Growth>(place_.ledger(), *meter_, process_, allowance_, place_.largest_for_a_test(),
-                                         largest_total_of(*place_.machine()));
+                                         largest_total_of(*place_.machine()), entry_.request.is_estimated());
       growth_->limit();
     }
     return;

@@ -94,6 +94,9 @@ Outcome ParentLease::check(const Request& request) const {
   const auto& claim = holder_.claim;
   const auto memory = policy::to_memory_request(request, smallest());
   const bool holding = claim.stage == Stage::holding;
+  if (holding && request.is_estimated()) { // nobody has said that it needs more
+    return {};
+  }
   if (ranks_ == 1) {
     const bool fits =
         memory.medium_lock && !claim.exclusive

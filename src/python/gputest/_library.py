@@ -11,6 +11,8 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t,
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, TypedDict,
                     TypeVar, Union)
 
+from gputest import _portable
+
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
@@ -161,7 +163,9 @@ _EACH = ctypes.CFUNCTYPE(None, POINTER(_Claimant), c_void_p)
 _ON_WAIT = ctypes.CFUNCTYPE(c_int, c_char_p)
 
 
-def _load() -> ctypes.CDLL:
+def _load() -> Any:
+    if _portable.is_needed():
+        return _portable.Library()
     beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.0"
     try:
         library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.0")
@@ -203,9 +207,11 @@ def _load() -> ctypes.CDLL:
 
 
 _library = _load()
-_environment = ctypes.CDLL(None).getenv
-_environment.argtypes = [c_char_p]
-_environment.restype = c_char_p
+is_portable = isinstance(_library, _portable.Library)
+if not is_portable:
+    _environment = ctypes.CDLL(None).getenv
+    _environment.argtypes = [c_char_p]
+    _environment.restype = c_char_p
 
 
 def _message() -> str:
@@ -224,7 +230,7 @@ def _checked(result: int) -> int:
 
 def _refresh_environment() -> None:
     """Makes os.environ, which Python copies once, what the library has made of the environment."""
-    for name in ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ENTRY"):
+    for name in () if is_portable else ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ENTRY"):
         value = _environment(name.encode())
         if value is not None:
             os.environ[name] = os.fsdecode(value)

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import gc
 import inspect
+import json
 import operator
 import os
 import reprlib
@@ -21,7 +22,8 @@ from typing import Callable, ContextManager, NamedTuple, Optional, Union
 import pytest
 
 _OPTIONS = {
-    "gpu_default_memory": "memory of tests that say none, such as small or 2GiB; then tests without a mark lease, too",
+    "gpu_default_memory": "memory of tests that say none, such as auto or 2GiB; then tests without a mark lease, too",
+    "gpu_needs": "a file of 'gputest needs --export': what tests that declare nothing take",
     "gpu_map": "what other marks mean, such as large=12GiB,slow_gpu=medium",
     "gpu_large": "exclude or wait: a large test beside other workers (default: exclude)",
     "gpu_devices": "number of devices of each process, chosen before conftest.py is imported (default: 1)",
@@ -31,7 +33,10 @@ _WHAT_IS_KEPT = " For what a library keeps on purpose:"
 _WORDS = ("memory", "alone", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
+# What stops libraries that take most of a device at their first use.
+_AGAINST_PREALLOCATION = {"jax": "XLA_PYTHON_CLIENT_PREALLOCATE=false", "tensorflow": "TF_FORCE_GPU_ALLOW_GROWTH=true"}
 _MIB = 1 << 20
+_GIB = 1 << 30
 _ALL = "1024TiB"  # of what a fixture takes may stay: more than its lease is too much anyway
 
 
@@ -40,6 +45,9 @@ def pytest_addoption(parser):
     for name, text in _OPTIONS.items():
         group.addoption("--" + name.replace("_", "-"), dest=name, metavar=name.upper(), help=text)
         parser.addini(name, text)
+    # Not --gpu: many suites have an option of that name, and pytest refuses a second one.
+    group.addoption("--gpu-auto", dest="gpu_default_memory", action="store_const", const="auto",
+                    help="tests that declare nothing use GPUs, and take what they turn out to need: --gpu-default-memory=auto")
 
 
 def _runs_nothing(options) -> bool:
@@ -104,6 +112,7 @@ def _checked_options(gputest, said) -> int:
         raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(said["gpu_large"]))
     for memory in {said["gpu_default_memory"], *_map_of(said["gpu_map"]).values()} - {"none"}:
         gputest.check(gputest.Request(memory))
+    _needs_in(said["gpu_needs"])
     if said["gpu_wait_limit"]:
         gputest.Session(wait_limit=said["gpu_wait_limit"], log="off").close()  # reads its settings
     return int(gpus)
@@ -118,6 +127,31 @@ def _map_of(text) -> dict:
             raise pytest.UsageError("gputest: gpu_map has '{}'; write <mark>=<memory>, such as large=12GiB".format(pair))
         memory_of[name] = memory
     return memory_of
+
+
+def _needs_in(file) -> dict:
+    """What a file of 'gputest needs --export' says: of each test, its memory by the memory of the device."""
+    needs = {}
+    if file:
+        try:
+            with open(file, encoding="utf-8") as lines:
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        said = json.loads(line)
+                        needs.setdefault(said["test"], {}).update(_sizes_in(said["needs"]))
+        except OSError as error:
+            raise pytest.UsageError("gputest: gpu_needs cannot be read: {}. 'gputest needs --export' writes it".format(
+                error)) from None
+        except Exception as error:
+            raise pytest.UsageError("gputest: line {} of {} is not such as {}: {}".format(
+                number, file, '{"test":"test_sort.py::test_keys","needs":{"80GiB":"1984MiB"}}', repr(error))) from None
+    return needs
+
+
+def _sizes_in(sizes) -> dict:
+    import gputest
+
+    return {gputest.parse_bytes(device): gputest.parse_bytes(size) for device, size in sizes.items()}
 
 
 _configs = []  # of the sessions of pytest in this process: the one that runs is the last
@@ -190,12 +224,18 @@ class _Need(NamedTuple):
     def is_large(self) -> bool:
         return self.memory in ("large", "large alone")
 
+    @property
+    def is_auto(self) -> bool:
+        return self.memory in ("auto", "auto alone")
+
 
 class _Reader:
     """Reads what tests say of themselves."""
 
     def __init__(self, config):
         self._default = _option(config, "gpu_default_memory")
+        # A mark without a memory says no more than that the test uses a GPU.
+        self._of_marks = self._default or (None if os.environ.get("GPUTEST_MEMORY") else "auto")
         self._map = _map_of(_option(config, "gpu_map"))
 
     def need_of(self, item) -> Optional[_Need]:
@@ -244,7 +284,7 @@ class _Reader:
                 words.setdefault("memory", said["memory"])
         if not is_marked and not self._default:
             return None
-        words.setdefault("memory", self._default)
+        words.setdefault("memory", self._of_marks)
         try:
             if callable(words["memory"]):
                 words["memory"] = _called(words["memory"], item)
@@ -352,6 +392,49 @@ class _Holder:
         self.has_ended = False
 
 
+def _device_memory(device) -> str:
+    """By which figures are kept apart: devices of a model differ by some MiB."""
+    return "{}{}GiB".format("simulated " if device.simulated else "", max(1, (device.total_bytes + _GIB // 2) // _GIB))
+
+
+class _Figures(dict):
+    """The bytes that tests of which nothing is declared took in earlier runs: of the nearest size of device."""
+
+    def __init__(self, config):
+        usable = getattr(config, "gputest_usable_bytes", 0)
+        simulated = os.environ.get("GPUTEST_DEVICES", "").startswith("simulated")
+        needs = {} if simulated else _needs_in(_option(config, "gpu_needs"))
+        for test, sizes in _known(config).items():
+            own = {name[len("simulated "):] if simulated else name: size for name, size in sizes.items()
+                   if name.startswith("simulated ") == simulated}
+            with contextlib.suppress(Exception):  # a damaged cache is an empty one
+                needs.setdefault(test, {}).update(_sizes_in(own))
+        for test, sizes in needs.items():
+            if sizes:
+                self[test] = sizes[min(sizes, key=lambda size: abs(size - usable))] if usable else max(sizes.values())
+
+
+def _known(config) -> dict:
+    cache = getattr(config, "cache", None)  # -p no:cacheprovider
+    known = cache.get("gputest/needs", None) if cache else None
+    return known if isinstance(known, dict) else {}
+
+
+def _keep_figures(config, learned):
+    """For the next run. A figure rises only: `pytest --cache-clear` forgets them."""
+    cache = getattr(config, "cache", None)
+    if not cache or not learned:
+        return
+    import gputest
+
+    known = _known(config)
+    for test, device, count in learned:
+        with contextlib.suppress(Exception):
+            sizes = known.setdefault(test, {})
+            sizes[device] = _size(max(count, gputest.parse_bytes(sizes.get(device, "1B"))))
+    cache.set("gputest/needs", known)
+
+
 class _Leases:
     """The session of this process, and the lease of the running test. It exists if a test of the session needs one."""
 
@@ -361,6 +444,7 @@ class _Leases:
         self._workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._large = _option(config, "gpu_large") or ("exclude" if self._workers > 1 else None)
         self._pid = os.getpid()
+        self._figures = _Figures(config) if any(need.is_auto for need in needs.values()) else {}
         self._session = None
         self._entered = None
         self._item = None  # whose lease was asked for
@@ -467,13 +551,13 @@ class _Leases:
         try:
             if self._entered is None:
                 self._enter()
-            if need.gpus > max(len(self._session.devices), int(_option(self._config, "gpu_devices") or 1)) and self._entered:
+            chosen = len(self._session.devices)
+            if chosen and need.gpus > max(chosen, int(_option(self._config, "gpu_devices") or 1)) and self._entered:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
-                                "or --gpu-devices={}").format(who, need.gpus, len(self._session.devices), need.gpus,
-                                                              need.gpus)
+                                "or --gpu-devices={}").format(who, need.gpus, chosen, need.gpus, need.gpus)
             self._session.test_begins(who)
             self._session.count_unleased(who)
-            outcome = self._session.lease(self._request(need), who)
+            outcome = self._session.lease(self._request(need, who), who)
         except Exception as error:  # a hook that raises would end the session, and lose tests
             return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
         if outcome:
@@ -499,7 +583,7 @@ class _Leases:
             overuse=None if environment.get("GPUTEST_OVERUSE") else "fail",
             leaks=None if environment.get("GPUTEST_LEAKS") else "fail",
             notation="marks")
-        plan = {self._request(need) for need in self._needs.values() if not need.mistake}
+        plan = {self._request(need, item.nodeid) for item, need in self._needs.items() if not need.mistake}
         # The place of a worker may be free only when another has run all of its tests.
         try:
             self._entered = session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
@@ -508,12 +592,13 @@ class _Leases:
             raise
         self._session = session
 
-    def _request(self, need):
-        room = 0
-        if need.is_large and self._workers > 1 and self._large == "wait":
-            # Whole devices cannot be had, since the contexts of the other workers stay: all that these leave.
-            room = getattr(self._config, "gputest_usable_bytes", 0) - self._workers * _CONTEXT_BYTES
-        return _request_of(need, max(0, room))
+    def _request(self, need, who):
+        # Whole devices cannot be had, since the contexts of the other workers stay: all that these leave.
+        room = max(0, getattr(self._config, "gputest_usable_bytes", 0) - self._workers * _CONTEXT_BYTES)
+        if need.is_auto:
+            figure = self._figures.get(who, 0)
+            return _request_of(need, min(figure, room) if room else figure)
+        return _request_of(need, room if need.is_large and self._workers > 1 and self._large == "wait" else 0)
 
     def _give_back(self, item=None):
         """Ends the lease; what it had and left is returned, and what is wrong added to the problems. The item: it is over."""
@@ -529,6 +614,8 @@ class _Leases:
         self._session.release()
         found = self._session.examine(who)
         for problem in found.problems:
+            if found.overuse and _WHAT_IS_KEPT not in problem:
+                problem += _advice_against_preallocation()
             if _WHAT_IS_KEPT in problem and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
                 holder.item.user_properties.append(("gpu_left_bytes", found.left))
             else:
@@ -552,13 +639,19 @@ class _Leases:
         need = self._needs[item]
         self._instance = None
         self._errors.clear()
-        item.user_properties.append(("gpu_lease", need.memory or "small"))
+        lease = need.memory or "small"
+        if need.is_auto and self._figures.get(item.nodeid):
+            lease = "{} ({})".format(lease, _size(self._figures[item.nodeid]))
+        devices = self._session.devices[:max(1, need.gpus)]
+        item.user_properties.append(("gpu_lease", lease))
+        if devices:
+            item.user_properties.append(("gpu_device", " ".join(one.uuid for one in devices)))
+            item.user_properties.append(("gpu_device_memory", _device_memory(devices[0])))
         if found.peak is not None:
             item.user_properties.append(("gpu_peak_mib", -(-found.peak // _MIB)))
         item.user_properties.append(("gpu_evidence", found.evidence))
         peak = "not known" if found.peak is None else _size(found.peak)
-        item.add_report_section("teardown", "gpu", "lease {}, peak {} ({})".format(need.memory or "small", peak,
-                                                                                  found.evidence))
+        item.add_report_section("teardown", "gpu", "lease {}, peak {} ({})".format(lease, peak, found.evidence))
 
     def _end(self, item, seconds):
         """The test is over, also if its teardown was not reached."""
@@ -637,6 +730,13 @@ def _is_out_of_memory(error) -> bool:
     return "OutOfMemory" in type(error).__name__ or "OUT_OF_MEMORY" in str(error) or "out_of_memory" in str(error)
 
 
+def _advice_against_preallocation() -> str:
+    """Of a library that this process has imported, and whose variable nobody has set."""
+    return "".join(". {} takes most of a GPU at its first use: set {} before it is imported".format(library, setting)
+                   for library, setting in _AGAINST_PREALLOCATION.items()
+                   if library in sys.modules and setting.partition("=")[0] not in os.environ)
+
+
 def _trim(gpus):
     """Gives back what frameworks keep of memory that is free. Of those that are imported already. RMM has no call for
     its pools; gputest's library trims those of the driver, and synchronises the devices."""
@@ -690,7 +790,7 @@ def _free_unused(item, instance, errors):
 
 def pytest_terminal_summary(terminalreporter):
     """What tests have left, of those that declare nothing themselves, and what others have leased and not used."""
-    left, wasted = [], []
+    left, wasted, learned, unknown, unleased = [], [], [], 0, 0
     all_reports = [one for reports in list(terminalreporter.stats.values()) for one in reports]
     # One that was skipped, or failed, may not have come to what it needs the memory for.
     passed = {one.nodeid for one in all_reports if getattr(one, "when", "") == "call" and one.outcome == "passed"}
@@ -701,8 +801,18 @@ def pytest_terminal_summary(terminalreporter):
                 properties.update([pair])
         if "gpu_evidence" not in properties or report.when != "teardown":
             continue
+        if "gpu_device" not in properties:
+            unleased += 1
+            continue
         if "gpu_left_bytes" in properties:
             left.append((properties["gpu_left_bytes"], report.nodeid))
+        if str(properties.get("gpu_lease")).startswith("auto") and report.nodeid in passed:
+            unknown += "(" not in properties["gpu_lease"]
+            with contextlib.suppress(LookupError, TypeError):
+                peak = max(2, properties["gpu_peak_mib"]) * _MIB
+                is_exact = properties["gpu_evidence"] == "exact"
+                learned.append((report.nodeid, properties["gpu_device_memory"],
+                                peak + peak // 16 if is_exact else peak + peak // 4 + 256 * _MIB))
         if properties["gpu_evidence"] == "exact" and report.nodeid in passed:
             import gputest
 
@@ -716,6 +826,16 @@ def pytest_terminal_summary(terminalreporter):
         _list_largest(terminalreporter, [(-(-count // _MIB), test) for count, test in left])
         terminalreporter.line("It counts as the process's own. Libraries keep memory in caches, and fixtures that outlive a test "
                               "do. GPUTEST_LEAKS=fail fails these tests, GPUTEST_LEAKS=off says nothing.")
+    _keep_figures(terminalreporter.config, learned)
+    if unleased:
+        terminalreporter.section("gputest: portable mode")
+        terminalreporter.line("{} test{} leased no GPU memory, and nothing was measured. That needs Linux, and a wheel with gputest's "
+                              "library.".format(unleased, "s" * (unleased > 1)))
+    if unknown:
+        terminalreporter.section("gpu memory that was not known yet")
+        terminalreporter.line("{} test{} took turns on each GPU, since nobody has declared or measured what they take. The next run has "
+                              "the figures, from pytest's cache. For other machines: gputest needs --export, and "
+                              "--gpu-needs.".format(unknown, "s" * (unknown > 1)))
     if wasted:
         terminalreporter.section("gpu memory that was leased and not used")
         _list_largest(terminalreporter, wasted)
