@@ -57,6 +57,9 @@ public:
   /// The test that runs now; empty between tests.
   void running(const std::string& test) noexcept;
 
+  /// A test has leased so much of each of these devices (empty: of those of its lease, which has grown), for CTest.
+  void note_lease(Bytes leased, const std::string& devices = {}) noexcept;
+
   /// A test has allocated so much of a device at one time; nullopt: nobody knows. In an entry of gpu_add_test() the
   /// most becomes a measurement of CTest's, `gputest_peak_mib`, if it is known of all tests.
   void note_peak(std::optional<Bytes> peak) noexcept;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "insights/ctest_suite.hpp"
+#include "insights/run_log.hpp"
 #include "insights/run_time.hpp"
 #include "tool/exit_codes.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -61,9 +63,15 @@ enum class TestTool { ctest, pytest };
 /// listing their tests. Throws Error, with the path, for anything but a regular file with such a document.
 [[nodiscard]] JunitRun read_junit(const std::string& path, TestTool tool = TestTool::ctest);
 
-/// A JUnit file that has each test once, with its result. Earlier failures are its `flakyFailure` if it passed in the
-/// end, else its `rerunFailure`. A problem is a failure, also each of `unread`, the shards without a result.
-[[nodiscard]] std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds);
+/// What the run logs say of an entry, as properties of JUnit: names and values.
+using EntryFacts = std::map<std::string, std::map<std::string, std::string>>;
+[[nodiscard]] EntryFacts facts_of(const RunLog& log);
+
+/// A JUnit file that has each test once, with its result, and with what the logs say of it. Earlier failures are its
+/// `flakyFailure` if it passed in the end, else its `rerunFailure`. A problem is a failure, also each of `unread`, the
+/// shards without a result.
+[[nodiscard]] std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds,
+                                       const EntryFacts& facts = {});
 
 /// A JUnit file with these results, as ctest writes it, for a ctest that was killed before it wrote one.
 [[nodiscard]] std::string junit_of(const std::vector<RunResult>& results);

@@ -137,9 +137,10 @@ std::vector<RunLogFile> run_logs_in(const std::string& folder) try {
   return {};
 }
 
-/// One log of those of all shards, which begins with what has failed. Empty: none has a log.
+/// One log of those of all shards, which begins with what has failed. Empty: none has a log, or none is asked for.
+/// What the logs say of entries becomes `facts`.
 std::string merged_log(const MergeOptions& options, const std::vector<Shard>& shards,
-                       const std::set<std::string>& failed) {
+                       const std::set<std::string>& failed, EntryFacts& facts) {
   std::string lines;
   std::set<std::string> hosts;
   std::uint64_t processes = 0;
@@ -150,11 +151,16 @@ std::string merged_log(const MergeOptions& options, const std::vector<Shard>& sh
       for (auto log = std::min(logs.size(), shards[i].size()); log-- > 0;) {
         begun = hosts.empty() ? logs[log].log.begun : std::min(begun, logs[log].log.begun);
         hosts.insert(logs[log].log.host);
-        add_log(logs[log], processes, lines);
+        if (!options.log.empty()) {
+          add_log(logs[log], processes, lines);
+        }
+        for (auto& [entry, properties] : facts_of(logs[log].log)) { // the newest log is the last
+          facts[entry] = std::move(properties);
+        }
       }
     }
   }
-  if (hosts.empty()) {
+  if (hosts.empty() || options.log.empty()) {
     return "";
   }
   const json run{{"event", "run"},
@@ -268,11 +274,13 @@ tool::ExitCode merge_shards(const MergeOptions& options) {
         fmt::format("{} of {} tests failed", for_github.size(), merged.tests.size() + merged.unknown.size()),
         for_github, {}, "");
   }
+  EntryFacts facts;
+  const auto log = merged_log(options, shards, failed, facts);
   if (!options.junit.empty()) {
-    write_text(options.junit, merged_junit(merged, unread, seconds));
+    write_text(options.junit, merged_junit(merged, unread, seconds, facts));
   }
   if (!options.log.empty()) {
-    if (const auto log = merged_log(options, shards, failed); !log.empty()) {
+    if (!log.empty()) {
       write_text(options.log, log);
     } else if (options.may_lack_log) {
       fmt::print(stderr, "gputest: no test has written a run log, so there is none for --log\n");

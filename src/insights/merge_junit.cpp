@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -78,6 +80,24 @@ RunResult result_of(pugi::xml_node test, const std::string& file, TestTool tool)
   property.append_attribute("value") = file.c_str();
   result.xml = text_of(test);
   return result;
+}
+
+/// As result_of() has written it, which has properties.
+std::string with_facts(std::string xml, const EntryFacts& facts, const std::string& name) {
+  const auto known = facts.find(name);
+  const auto end = xml.find("</properties>");
+  if (known == facts.end() || end == std::string::npos) {
+    return xml;
+  }
+  pugi::xml_document document;
+  std::string text;
+  for (const auto& [property, value] : known->second) {
+    auto element = document.append_child("property");
+    element.append_attribute("name") = property.c_str();
+    element.append_attribute("value") = value.c_str();
+    text += text_of(element);
+  }
+  return xml.insert(end, text);
 }
 
 /// The element as it was written, with what the merge adds.
@@ -196,12 +216,50 @@ std::string junit_of(const std::vector<RunResult>& results) {
   return text_of(suite) + "\n";
 }
 
-std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds) {
+EntryFacts facts_of(const RunLog& log) {
+  struct Most {
+    std::uint64_t leased = 0;
+    std::optional<std::uint64_t> peak;
+    const LoggedLease* lease = nullptr;
+    bool is_known = true;
+  };
+  std::map<std::string, Most> most_of;
+  for (const auto& lease : log.leases) {
+    auto& most = most_of[lease.entry];
+    most.leased = std::max(most.leased, lease.bytes);
+    most.lease = &lease;
+    most.is_known = most.is_known && (lease.uses.empty() || lease.evidence == "exact");
+    for (const auto& use : lease.uses) {
+      most.peak = std::max(most.peak.value_or(0), use.peak_bytes);
+    }
+  }
+  EntryFacts facts;
+  for (const auto& [entry, most] : most_of) {
+    auto& properties = facts[entry];
+    properties = {{"gputest_lease_bytes", std::to_string(most.leased)},
+                  {"gputest_device", fmt::format("{}", fmt::join(most.lease->devices, " "))},
+                  {"gputest_attempts", "1"}};
+    if (most.peak) {
+      properties["gputest_peak_bytes"] = std::to_string(*most.peak);
+      properties["gputest_peak_evidence"] = most.is_known ? "exact" : "sampled";
+    }
+  }
+  std::map<std::string, int> attempts;
+  for (const auto& problem : log.problems) {
+    if (problem.kind == "ran again" && facts.count(problem.entry) != 0) {
+      facts[problem.entry]["gputest_attempts"] = std::to_string(++attempts[problem.entry] + 1);
+    }
+  }
+  return facts;
+}
+
+std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds,
+                         const EntryFacts& facts) {
   std::array<std::size_t, 5> counts{};
   std::string cases;
   const auto add = [&](const MergedTest& test) {
     ++counts[static_cast<std::size_t>(test.verdict)];
-    cases += merged_element(test);
+    cases += with_facts(merged_element(test), facts, test.name);
   };
   for (const auto* const tests : {&merged.tests, &merged.unknown}) {
     for (const auto& test : *tests) {

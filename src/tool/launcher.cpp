@@ -85,9 +85,10 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
       return std::vector<std::string>{};
     }
     const auto measured = gate.judge_command(used);
-    if (measured.peak > Bytes{}) {
-      session::tell_peak(measured.peak);
-    } else if (used.evidence == devices::Evidence::unknown || !gate.place().machine()->devices().front().simulated) {
+    const bool has_peak = measured.peak > Bytes{};
+    session::tell_measurements(gate.measurements(has_peak ? std::optional{measured.peak} : std::nullopt));
+    if (!has_peak &&
+        (used.evidence == devices::Evidence::unknown || !gate.place().machine()->devices().front().simulated)) {
       // A lower bound of 0 says nothing of a GPU, and all of a command that no simulated device has listed.
       session::tell(fmt::format("how much memory the command used is not known: {}", used.because));
     }

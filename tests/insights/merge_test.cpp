@@ -460,6 +460,28 @@ TEST_F(MergeCommand, one_log_of_all_shards_is_what_report_and_plan_read) {
   EXPECT_THAT(without.err, HasSubstr("--log none.jsonl: no shard is a folder with a run log. Write folders"));
 }
 
+TEST_F(MergeCommand, junit_says_what_a_test_leased_and_took_of_which_device_in_how_many_attempts) {
+  const auto line = [](const std::string& t, const std::string& pid, const std::string& rest) {
+    return R"({"t":)" + t + R"(,"pid":)" + pid + R"(,"entry":"sort",)" + rest + "}\n";
+  };
+  write("shard/Testing/gputest/run.jsonl",
+        line("1000", "1", R"("event":"run","version":1,"folder":"/nowhere","host":"node")") +
+            line("1001", "1", R"("event":"lease","bytes":5,"devices":["GPU-0"],"waited":0)") +
+            line("1002", "1", R"("event":"again","text":"no room","attempt":"1")") +
+            line("1003", "2", R"("event":"lease","bytes":7,"devices":["GPU-1"],"waited":0)") +
+            line("1004", "2", R"("event":"release","evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":6}])"));
+  write("shard/tests.xml", "<testsuite><testcase name='sort' status='run'/><testcase name='copy' status='run'/></testsuite>");
+  write("suite.json", R"({"tests":[{"name":"sort"},{"name":"copy"}]})");
+  EXPECT_EQ(merge({"--suite", "suite.json", "--junit", "merged.xml", "shard"}).exit_code, 0);
+  const auto merged = text("merged.xml");
+  for (const std::string property :
+       {R"("gputest_lease_bytes" value="7")", R"("gputest_peak_bytes" value="6")", R"("gputest_device" value="GPU-1")",
+        R"("gputest_attempts" value="2")", R"("gputest_peak_evidence" value="exact")", R"("shard" value="shard/tests.xml")"}) {
+    EXPECT_THAT(merged.substr(0, merged.find("</testcase>")), HasSubstr("<property name=" + property + "/>"));
+  }
+  EXPECT_THAT(merged.substr(merged.find("</testcase>")), testing::Not(HasSubstr("gputest_")));
+}
+
 TEST_F(MergeCommand, wrong_arguments_are_named) {
   write("suite.json", "{}");
   write("shard.json", "{\"tests\": [");

@@ -89,7 +89,7 @@ TEST_F(CommandUsage, that_no_look_has_shown_is_not_known_of_gpus_and_of_devices_
     tool_.set("GPUTEST_DEVICES", devices);
     const auto ended = run({"true"});
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
-    EXPECT_EQ(ended.out.find("CTestMeasurement"), std::string::npos) << ended.out;
+    EXPECT_EQ(ended.out.find("gputest_peak_mib"), std::string::npos) << ended.out;
     const auto begin = ended.err.find(not_known);
     return begin == std::string::npos
                ? ""

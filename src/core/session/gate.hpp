@@ -87,6 +87,9 @@ public:
   /// Writes to the run log that the command has ended, and the lease with it.
   void log_end_of_command(const devices::Usage& usage) const noexcept;
 
+  /// What CTest is told of the lease that is held, with the peak of its holder.
+  [[nodiscard]] EntryMeasurements measurements(std::optional<Bytes> peak) const;
+
   /// As Measuring::judge_command().
   [[nodiscard]] Measured judge_command(devices::Usage usage) { return measuring_.judge_command(std::move(usage)); }
 

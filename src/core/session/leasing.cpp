@@ -124,6 +124,14 @@ bool Gate::is_still_stuck() {
   return stuck_at_.has_value();
 }
 
+EntryMeasurements Gate::measurements(std::optional<Bytes> peak) const {
+  std::string uuids;
+  for (std::size_t i = 0; i < held_.bytes.size(); ++i) {
+    uuids += (i == 0 ? "" : " ") + place_.chosen().devices[i].uuid;
+  }
+  return {peak, held_.bytes.empty() ? Bytes{} : held_.bytes.front(), uuids};
+}
+
 /// Sets `error` to the sticky CUDA error that the test has left.
 std::optional<Measured> Gate::give_back(const Closing& memory, std::string& error) noexcept {
   auto settled = process_.synchronize_and_trim();
@@ -156,7 +164,8 @@ void Gate::log_release(const devices::Usage& usage, const std::optional<Measured
       const auto allowed = allowance.whole_devices ? std::nullopt : std::optional{allowance.leased.front()};
       runlog::write(
           "need",
-          runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed, held_.request.memory_by}),
+          runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed, held_.request.memory_by,
+                                advice_notation() == detail::Notation::marks}),
           held_.test);
     }
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory

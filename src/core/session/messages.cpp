@@ -2,6 +2,7 @@
 #include "core/session/messages.hpp"
 
 #include "core/os/entry_page.hpp"
+#include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/lease_limit.hpp"
 #include "core/policy/text.hpp"
@@ -177,13 +178,28 @@ void tell(const std::string& text) {
   std::fflush(stderr);
 }
 
-void tell_peak(Bytes peak) {
+void tell_measurements(const EntryMeasurements& measurements) {
   if (os::output_of_process() == os::Output::judged) {
     return;
   }
-  constexpr double mebibyte = 1 << 20U;
-  const auto text = "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">" +
-                    policy::fixed(static_cast<double>(peak.count()) / mebibyte, 3) + "</CTestMeasurement>\n";
+  std::string text;
+  const auto add = [&](const std::string& type, const std::string& name, const std::string& value) {
+    text += "<CTestMeasurement type=\"" + type + "\" name=\"gputest_" + name + "\">" + value + "</CTestMeasurement>\n";
+  };
+  const auto add_size = [&](const std::string& name, Bytes size) {
+    constexpr double mebibyte = 1 << 20U;
+    add("numeric/double", name, policy::fixed(static_cast<double>(size.count()) / mebibyte, 3));
+  };
+  if (measurements.peak) {
+    add_size("peak_mib", *measurements.peak);
+  }
+  if (measurements.leased > Bytes{}) {
+    add_size("lease_mib", measurements.leased);
+    add("text/string", "device", measurements.devices);
+  }
+  if (const auto attempt = os::read_variable("GPUTEST_ATTEMPT")) {
+    add("numeric/integer", "attempt", *attempt);
+  }
   std::fflush(stdout);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);

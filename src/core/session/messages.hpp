@@ -49,9 +49,17 @@ using policy::Advice;
 /// process's entry (os::Output): what fails the entry is written by who watches it.
 void tell(const std::string& text);
 
-/// Writes the most that a test has allocated of a device to standard output, in the form that CTest takes for a
-/// measurement of the entry: `gputest_peak_mib`. Not where it judges the output.
-void tell_peak(Bytes peak);
+/// What CTest is told of an entry: of its tests the most.
+struct EntryMeasurements {
+  std::optional<Bytes> peak; ///< that a test has allocated of a device; nullopt: not known
+  Bytes leased;              ///< of each device; 0: there was no lease
+  std::string devices;       ///< UUIDs of the last lease
+};
+
+/// Writes them to standard output, in the form that CTest takes for measurements of the entry: `gputest_peak_mib`,
+/// `gputest_lease_mib`, `gputest_device` and, if this is not the first, `gputest_attempt`. Not where it judges the
+/// output.
+void tell_measurements(const EntryMeasurements& measurements);
 
 // Why a test is skipped or fails: what was asked, what was seen, what to do next.
 

@@ -50,6 +50,8 @@ struct TestRun::State {
   bool any_began = false;    ///< of the tests
   std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
   bool knows_peak = true;    ///< whether it is known of all tests
+  Bytes leased;              ///< the most of a device
+  std::string devices;       ///< of the last lease
 
   void read_entry() {
     report_target = settings::parse_report_target(os::read_variable);
@@ -204,6 +206,7 @@ void TestRun::begin_next_case() noexcept try {
   state_->not_run.clear();
   state_->peak.reset();
   state_->knows_peak = true;
+  state_->leased = {};
   state_->read_entry();
   runlog::configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
@@ -243,6 +246,14 @@ void TestRun::running(const std::string& test) noexcept try {
   if (state_->page) {
     state_->page->set_running(test);
   }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::note_lease(Bytes leased, const std::string& devices) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->leased = std::max(state_->leased, leased);
+  state_->devices = devices.empty() ? state_->devices : devices;
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -354,8 +365,8 @@ void TestRun::end(End how) noexcept try {
     state_->refuse("no test ran");
   }
   const bool ran = how == End::passed || how == End::failed;
-  if (ran && state_->in_entry && state_->peak && state_->knows_peak && !(state_->page && state_->page->is_measured())) {
-    session::tell_peak(*state_->peak);
+  if (ran && state_->in_entry && !(state_->page && state_->page->is_measured())) {
+    session::tell_measurements({state_->knows_peak ? state_->peak : std::nullopt, state_->leased, state_->devices});
   }
   if (state_->page) {
     state_->page->end(how == End::passed        ? EntryPage::End::passed

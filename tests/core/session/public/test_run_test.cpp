@@ -151,6 +151,24 @@ TEST_F(CoreTestRun, tells_ctest_the_most_that_any_test_took_if_that_is_known_of_
   EXPECT_THAT(ended("", 0, takes({1_MiB})).output, Not(HasSubstr(name)));
 }
 
+TEST_F(CoreTestRun, tells_ctest_what_was_leased_of_which_device_and_which_attempt_it_is) {
+  const auto leases = [](TestRun& run) {
+    begins(run);
+    run.note_lease(1_GiB, "GPU-0 GPU-1");
+    run.note_lease(3_GiB); // it has grown
+    run.note_lease(2_GiB, "GPU-2");
+    run.note_peak(std::nullopt);
+    run.end(End::passed);
+  };
+  const auto first = ended("ctest", 0, leases).output;
+  EXPECT_THAT(first, HasSubstr("<CTestMeasurement type=\"numeric/double\" name=\"gputest_lease_mib\">3072.000<"));
+  EXPECT_THAT(first, HasSubstr("<CTestMeasurement type=\"text/string\" name=\"gputest_device\">GPU-2<"));
+  EXPECT_THAT(first, Not(testing::AnyOf(HasSubstr("attempt"), HasSubstr("peak"))));
+  ::setenv("GPUTEST_ATTEMPT", "2", 1);
+  EXPECT_THAT(ended("ctest", 0, leases).output, HasSubstr("name=\"gputest_attempt\">2<"));
+  ::unsetenv("GPUTEST_ATTEMPT");
+}
+
 TEST_F(CoreTestRun, of_the_next_case_knows_nothing_of_the_one_before) {
   const auto next = [](const std::string& entry, End how) {
     return [entry, how](TestRun& run) {
