@@ -10,7 +10,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/portable" DESTINATION "${gputest_so
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/core/policy" DESTINATION "${gputest_sources}/core" PATTERN "DESIGN.md" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/src/core/session/test_list.cpp" DESTINATION "${gputest_sources}/core/session")
 install(FILES "${PROJECT_SOURCE_DIR}/src/core/settings/settings.hpp" DESTINATION "${gputest_sources}/core/settings")
-if(NOT TARGET gputest_core) # which installs them itself
+if(gputest_is_portable) # the full mode installs them itself
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gputest" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gtest" "${PROJECT_SOURCE_DIR}/src/catch2" DESTINATION "${gputest_sources}")
 endif()

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/catch2/run_tests.hpp>
 
-#if !__has_include(<catch2/catch_version_macros.hpp>)
-#error "gputest::catch2 needs Catch2 3.3 or newer: find_package(Catch2 3), FetchContent or add_subdirectory() brings it"
-#endif
-#include <catch2/catch_version_macros.hpp>
-#if CATCH_VERSION_MAJOR < 3 || (CATCH_VERSION_MAJOR == 3 && CATCH_VERSION_MINOR < 3)
-#error "gputest::catch2 needs Catch2 3.3 or newer: earlier ones cannot skip a test case with a reason"
-#endif
-
+#include "listing.hpp"
 #include "tags.hpp"
 
 #include <gputest/error.hpp>
@@ -45,72 +38,14 @@ namespace gputest {
 
 namespace {
 
+using catch2::all_test_cases;
+using catch2::list_if_asked;
+using catch2::selected_of;
+using catch2::tags_of;
+using catch2::uses_no_gpu;
+using catch2::without_list_option;
+
 constexpr const char* what_main_returns = "gputest::run_catch2_tests(argc, argv)";
-
-std::vector<std::string> tags_of(const Catch::TestCaseInfo& test) {
-  std::vector<std::string> tags;
-  for (const auto& tag : test.tags) {
-    tags.emplace_back(tag.original.data(), tag.original.size());
-  }
-  return tags;
-}
-
-/// Whether a test case uses no GPU: it says so, or it says nothing and its entry says so.
-bool uses_no_gpu(const Catch::TestCaseInfo& test) {
-  try {
-    const auto needs = catch2::needs_of(tags_of(test));
-    return needs.no_gpu || (detail::TestRun::of_process().no_gpu() && !needs.says_gpu());
-  } catch (const InvalidSetting&) { // that test case will fail
-    return true;
-  }
-}
-
-/// Catch2 compares names without regard to case.
-std::string lower_case(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return name;
-}
-
-/// What selects the test case of this name on Catch2's command line.
-std::string spec_of(const std::string& name) {
-  std::string spec;
-  for (const char c : name) {
-    if (std::string_view{"\\,[]\""}.find(c) != std::string_view::npos || (c == '~' && spec.empty())) {
-      spec += '\\';
-    }
-    spec += c;
-  }
-  return spec;
-}
-
-// The stand-in of the tests does not say where a test case is.
-template <class Info>
-auto note_place(ListedTest& listed, const Info& info, int /*catch2*/) -> decltype(info.lineInfo.line, void()) {
-  listed.file = info.lineInfo.file;
-  listed.line = static_cast<int>(info.lineInfo.line);
-}
-template <class Info>
-void note_place(ListedTest& /*listed*/, const Info& /*info*/, long /*stand_in*/) {}
-
-/// Writes the list for gpu_discover_tests(). Test cases that Catch2 cannot tell apart become one entry.
-void list_tests(const std::vector<Catch::TestCaseHandle>& selected, const std::string& file) {
-  const auto entry = entry_from_environment().request;
-  std::map<std::string, std::string> specs; // of the first test case with such a name
-  std::vector<ListedTest> tests;
-  for (const auto& test : selected) {
-    const auto& info = test.getTestCaseInfo();
-    ListedTest listed;
-    listed.filter = specs.try_emplace(lower_case(info.name), spec_of(info.name)).first->second;
-    listed.test = info.name;
-    note_place(listed, info, 0);
-    if (!uses_no_gpu(info)) { // nor does one with wrong tags, which will fail
-      listed.request = resolve(catch2::needs_of(tags_of(info)), {}, std::nullopt, entry);
-    }
-    tests.push_back(std::move(listed));
-  }
-  write_test_list(file, tests);
-}
 
 /// What a test case needs, by its tags and its entry.
 detail::TestNeeds needs_of(const Catch::TestCaseInfo& test, const Request& entry) {
@@ -269,28 +204,9 @@ public:
   using EventListenerBase::EventListenerBase;
 
   void testRunStarting(const Catch::TestRunInfo& /*run*/) override {
-    // Catch2 keeps the sorted list, and takes what it runs from it. It shows the list as a constant, and made none.
-    auto& all = const_cast<std::vector<Catch::TestCaseHandle>&>(Catch::getAllTestCasesSorted(*m_config)); // NOLINT
-    const auto& spec = m_config->testSpec();
-    std::vector<Catch::TestCaseHandle> selected;
-    if (spec.hasFilters()) {
-      selected = Catch::filterTests(all, spec, *m_config);
-    } else {
-      for (const auto& test : all) {
-        if (!test.getTestCaseInfo().isHidden()) {
-          selected.push_back(test);
-        }
-      }
-    }
-    if (const auto file = test_list_file()) {
-      try {
-        list_tests(selected, *file);
-      } catch (const Error& error) {
-        std::cerr << "gputest: " << error.what() << '\n';
-        std::exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe)
-      }
-      std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe): nothing runs
-    }
+    auto& all = all_test_cases(*m_config);
+    const auto selected = selected_of(all, *m_config);
+    list_if_asked(selected);
     Adapter::instance().begin(selected);
     static std::vector<std::unique_ptr<LeasedTestCase>> leased;
     for (auto& test : all) {
@@ -333,10 +249,7 @@ int run_catch2_tests(int argc, char** argv) {
       detail::TestRun::of_process().say("failed: GPUTEST_LIST_FILE is set, with which tests are only listed. Unset it");
       return EXIT_FAILURE;
     }
-    // With --list-tests an executable without this function lists its tests, too; Catch2 would not begin a run.
-    argc = static_cast<int>(
-        std::remove_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--list-tests"; }) -
-        argv);
+    argc = without_list_option(argc, argv);
   }
   const int result = Catch::Session().run(argc, argv);
   const auto how = Adapter::instance().how_it_ended();

@@ -1,68 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the GoogleTest part needs of the core, and its fixtures, for machines on which gputest leases nothing.
-#include "core/settings/settings.hpp"
+// The GoogleTest part for machines on which gputest leases nothing.
 #include "gtest/known_needs.hpp"
 #include "gtest/listing.hpp"
 
-#include <gputest/device.hpp>
 #include <gputest/gtest/fixtures.hpp>
 #include <gputest/gtest/run_all_tests.hpp>
 #include <gputest/outcome.hpp>
 #include <gputest/test_list.hpp>
-#include <gputest/test_run.hpp>
 
 #include <cstdlib>
 #include <iostream>
 
 namespace gputest {
-
-namespace {
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): before any thread
-  return value == nullptr ? "" : value;
-}
-
-} // namespace
-
-std::optional<std::string> settings::test_list_file() {
-  auto file = variable("GPUTEST_LIST_FILE");
-  return file.empty() ? std::nullopt : std::optional{std::move(file)};
-}
-
-Entry entry_from_environment() {
-  Entry entry;
-  auto memory = variable("GPUTEST_MEMORY");
-  if (memory.rfind("auto", 0) == 0) { // or `auto alone`: nothing is measured here
-    memory.replace(0, 4, "small");
-  }
-  const auto gpus = variable("GPUTEST_GPUS");
-  entry.no_gpu = memory == "none" || (memory.empty() && gpus == "0");
-  if (!entry.no_gpu) {
-    entry.request = parse_request(memory.empty() ? "small" : memory, "GPUTEST_MEMORY");
-    entry.request.gpus = gpus.empty() ? 1 : std::atoi(gpus.c_str()); // NOLINT(cert-err34-c): CMake has checked it
-  }
-  return entry;
-}
-
-const std::vector<Device>& current_devices() {
-  static const std::vector<Device> none;
-  return none;
-}
-
-namespace detail {
-
-struct TestRun::State {};
-TestRun::TestRun() = default;
-
-TestRun& TestRun::of_process() {
-  static TestRun run;
-  return run;
-}
-
-bool TestRun::no_gpu() const { return entry_from_environment().no_gpu; }
-
-} // namespace detail
 
 // A lease that is always had.
 Lease::Lease(Lease&& /*other*/) noexcept {}
