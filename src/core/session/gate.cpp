@@ -176,6 +176,10 @@ Outcome Gate::acquire(const Request& request, const std::string& test) {
   if (asks) {
     measuring_.begin(request, test);
   }
+  if (asks && place_.has_record()) {
+    const auto told = measurements(std::nullopt);
+    TestRun::of_process().note_lease(told.leased, told.devices);
+  }
   const auto problem = role_ == Role::tests ? place_.prepare_heap(request, answers_.full_name(test)) : std::string{};
   if (problem.empty()) {
     return {};
