@@ -55,6 +55,9 @@ public:
   /// As begin(), in a test that has begun, and turns out to need something else.
   [[nodiscard]] Outcome ask(const std::string& test, const TestNeeds& needs);
 
+  /// False if it is certain that begin() refuses the test, whatever others hold.
+  [[nodiscard]] bool can_run(const std::string& test, const TestNeeds& needs) noexcept;
+
   /// A suite begins that holds one lease for all its tests.
   [[nodiscard]] Outcome begin_suite(const std::string& suite, const TestNeeds& needs);
 

@@ -43,18 +43,19 @@ void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   }
 }
 
-std::string describe(const std::vector<Device>& devices) {
-  std::string text;
-  for (const auto& device : devices) {
-    text += (text.empty() ? "" : ", ") + device.uuid;
-  }
-  return text;
-}
-
 /// The memory part of a request, for a test's report.
 std::string memory_text(Request request) {
   request.capabilities = {};
   return to_string(request);
+}
+
+void record_lease(const std::string& memory) {
+  std::string devices;
+  for (const auto& device : current_devices()) {
+    devices += (devices.empty() ? "" : ", ") + device.uuid;
+  }
+  ::testing::Test::RecordProperty("gputest_memory", memory);
+  ::testing::Test::RecordProperty("gputest_devices", devices);
 }
 
 /// Whether a failure's text is of a device, or a library on it, that has no memory left.
@@ -278,23 +279,11 @@ void Adapter::begin_suite(const ::testing::TestSuite& suite) {
 /// Whether one of its tests may run, by what is known before anything was asked for.
 bool Adapter::can_run_any(const ::testing::TestSuite& suite) {
   const auto fixture = fixture_of(suite);
-  auto* const session = sequence_.session();
   for (int t = 0; t < suite.total_test_count(); ++t) {
     const auto& test = *suite.GetTestInfo(t);
-    if (!test.should_run() || !contradiction_of(suite, test).empty()) {
-      continue;
-    }
-    if (!uses_gpu(suite, test)) {
+    if (test.should_run() && contradiction_of(suite, test).empty() &&
+        sequence_.can_run(name_of(test), needs_of(suite, test, fixture))) {
       return true;
-    }
-    const auto request = request_of(suite, test, fixture.memory_class);
-    try {
-      if (session != nullptr && (fixture.scoped ? session->check(devices_of(request), name_of(test))
-                                                : session->foresee(request, name_of(test)))
-                                        .kind == Outcome::Kind::granted) {
-        return true;
-      }
-    } catch (const Error&) { // NOLINT(bugprone-empty-catch): the test asks again, and fails
     }
   }
   return false;
@@ -387,8 +376,7 @@ Lease Adapter::lease(const Request& request, const ::testing::TestInfo& test) {
   try {
     auto lease = session.lease(wanted, name_of(test));
     if (lease) {
-      ::testing::Test::RecordProperty("gputest_memory", to_string(request));
-      ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+      record_lease(to_string(request));
     }
     return lease;
   } catch (const NestedLease& error) {
@@ -416,8 +404,7 @@ void Adapter::end_test(const ::testing::TestInfo& test) {
   ++ran_;
   const auto findings = sequence_.end(name_of(test));
   if (const auto memory = std::exchange(leased_, {}); !memory.empty()) {
-    ::testing::Test::RecordProperty("gputest_memory", memory);
-    ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+    record_lease(memory);
   }
   record_memory(findings);
   if (const auto text = std::exchange(out_of_memory_, {}); !text.empty()) {

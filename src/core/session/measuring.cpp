@@ -78,7 +78,7 @@ void Measuring::ask_beyond_the_lease() {
   }
   meter_->ask_beyond(allowance_.leased, [process = &process_, allowance = allowance_](const devices::Usage& usage) {
     if (const auto overuse = overuse_in(usage, allowance, Taken::stopped); !overuse.text.empty()) {
-      process->synchronize_and_trim();
+      static_cast<void>(process->synchronize_and_trim());
       runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
       gputest::detail::TestRun::of_process().stop(overuse.text);
     }

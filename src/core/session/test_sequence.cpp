@@ -96,6 +96,15 @@ Outcome TestSequence::answer(const std::string& test, const TestNeeds& needs) tr
   return {Outcome::Kind::fail, error.what()};
 }
 
+bool TestSequence::can_run(const std::string& test, const TestNeeds& needs) noexcept try {
+  using Use = TestNeeds::Use;
+  return needs.use == Use::none || (session_ && (needs.use == Use::own ? session_->check(needs.request, test)
+                                                                       : session_->foresee(needs.request, test))
+                                                        .kind == Outcome::Kind::granted);
+} catch (const std::exception&) { // begin() says it
+  return false;
+}
+
 Outcome TestSequence::begin_suite(const std::string& suite, const TestNeeds& needs) {
   return of_suite_.emplace(answer(suite, needs));
 }
