@@ -5,7 +5,7 @@
 #include "core/devices/device_list.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
-#include "core/session/choice.hpp"
+#include "core/session/allowed_devices.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 

@@ -7,7 +7,7 @@
 #include "core/ledger/storage/ledger_folder.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "core/session/choice.hpp"
+#include "core/session/allowed_devices.hpp"
 #include "core/settings/settings.hpp"
 #include "tool/ctest_facts.hpp"
 #include "tool/free_memory.hpp"

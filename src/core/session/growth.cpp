@@ -15,10 +15,10 @@
 
 namespace gputest::session {
 
-Growth::Growth(ledger::Ledger& ledger, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance,
-               Bytes largest, Bytes total, bool may_end)
-    : ledger_{&ledger}, meter_{meter}, process_{process}, allowance_{std::move(allowance)}, largest_{largest},
-      total_{total}, may_end_{may_end}, leased_{allowance_.leased.front()}, pid_{os::own_pid()} {}
+Growth::Growth(Place& place, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance, bool may_end)
+    : ledger_{&place.ledger()}, meter_{meter}, process_{process},
+      allowance_{std::move(allowance)}, largest_{place.largest_for_a_test()}, total_{place.largest_total()},
+      may_end_{may_end}, leased_{allowance_.leased.front()}, pid_{os::own_pid()} {}
 
 void Growth::limit() {
   meter_.ask_beyond(std::vector<Bytes>(allowance_.leased.size(), leased_),

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/devices/device_list.hpp"
 #include "core/devices/meter.hpp"
-#include "core/ledger/ledger.hpp"
 #include "core/session/measurement.hpp"
+#include "core/session/place.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -17,13 +16,12 @@ namespace gputest::session {
 /// An estimated lease, which grows before its test takes more than it has.
 ///
 /// If there is no room the process ends before the allocation, and its watcher runs the entry again. Without a watcher
-/// it goes on. Thread-safe, since any thread may allocate. Takes no lock of the session's, which may wait for a device.
+/// it goes on. Thread-safe, since any thread may allocate. Takes no lock of the gate's, which may wait for a device.
 class Growth : public std::enable_shared_from_this<Growth> {
 public:
-  /// `largest`: the most that a test can have of any device here; `total`: the most that one has. `may_end`: whether a
-  /// watcher would run the entry again with a larger lease. What is given by reference has to live until end().
-  Growth(ledger::Ledger& ledger, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance,
-         Bytes largest, Bytes total, bool may_end);
+  /// `may_end`: whether a watcher would run the entry again with a larger lease. What is given by reference has to live
+  /// until end().
+  Growth(Place& place, devices::Meter& meter, devices::ThisProcess& process, Allowance allowance, bool may_end);
 
   /// Has the meter ask before each allocation beyond the lease.
   void limit();
@@ -44,8 +42,8 @@ private:
   devices::Meter& meter_;
   devices::ThisProcess& process_;
   const Allowance allowance_;
-  const Bytes largest_;
-  const Bytes total_;
+  const Bytes largest_; ///< that a test can have of any device here
+  const Bytes total_;   ///< the most that a device here has
   const bool may_end_;
   Bytes leased_;
   const int pid_; ///< a forked process has its parent's lease in its memory, and no right to it

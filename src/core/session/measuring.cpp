@@ -20,15 +20,6 @@ using devices::Evidence;
 
 namespace {
 
-/// No device of the machine has more.
-Bytes largest_total_of(const devices::DeviceList& machine) {
-  Bytes most;
-  for (const auto& device : machine.devices()) {
-    most = std::max(most, device.total);
-  }
-  return most;
-}
-
 /// What is left of all devices.
 Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
   return std::accumulate(devices.begin(), devices.end(), Bytes{},
@@ -67,8 +58,7 @@ void Measuring::share() {
 void Measuring::ask_beyond_the_lease() {
   if (allowance_.request.is_estimated()) {
     if (!growth_ && place_.has_record() && !allowance_.whole_devices && meter_->sees_allocations()) {
-      growth_ = std::make_shared<Growth>(place_.ledger(), *meter_, process_, allowance_, place_.largest_for_a_test(),
-                                         largest_total_of(*place_.machine()), entry_.request.is_estimated());
+      growth_ = std::make_shared<Growth>(place_, *meter_, process_, allowance_, entry_.request.is_estimated());
       growth_->limit();
     }
     return;

@@ -20,12 +20,6 @@
 
 namespace gputest::session {
 
-namespace {
-
-void add(std::string& texts, const std::string& text) { texts += (texts.empty() || text.empty() ? "" : "; ") + text; }
-
-} // namespace
-
 Outcome Place::no_gpu(const std::string& why) {
   entered_ = answers_.skip("no GPU: " + why + ". " + simulated_instead, SkipCause::no_gpu);
   if (entered_.kind == Outcome::Kind::skip) {
@@ -54,10 +48,10 @@ Outcome Place::enter(const Plan& plan, Entry& entry) {
   }
   contexts_.emplace(machine_, process_);
   chosen_.why_no_more = machine_->left_out();
-  add(chosen_.why_no_more, allowed.note);
+  chosen_.add_why_no_more(allowed.note);
   std::string unusable;
-  allowed.indices = capable().usable(allowed.indices, unusable);
-  add(chosen_.why_no_more, unusable);
+  allowed.indices = usable(allowed.indices, unusable);
+  chosen_.add_why_no_more(unusable);
   if (allowed.indices.empty()) {
     return no_gpu(chosen_.why_no_more);
   }
@@ -99,19 +93,10 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
          " (GPUTEST_DEVICE_MEMORY)");
   }
   const auto& of_all = entry.request.capabilities;
-  Choice choice;
-  if (contexts_->begun_before()) {
-    const auto kinds = kinds_of(*machine_, allowed.visible);
-    choice = already_chosen(policy::shown_by_cuda(kinds, allowed.visible), *contexts_, gpus_of(plan));
-    chosen_.numbered_as_in_cuda = choice.first_seen;
-  } else {
-    const auto kinds = kinds_of(*machine_, allowed.indices);
-    choice = choose(allowed.indices, kinds, gpus_of(plan), of_all | plan.capabilities, capable(), *ledger_);
-    add(chosen_.why_no_more, why_fewer(kinds, gpus_of(plan)));
-  }
-  const auto& possible = contexts_->begun_before() ? choice.candidates : allowed.indices;
-  if (capable().capable(of_all, possible, *ledger_).empty()) {
-    return answers_.skip(not_capable(who, capable().why_not(of_all, possible, *ledger_)), SkipCause::machine);
+  const auto choice = choose(plan, allowed, of_all | plan.capabilities);
+  const auto& possible = choice.present ? choice.candidates : allowed.indices;
+  if (capable(of_all, possible).empty()) {
+    return answers_.skip(not_capable(who, why_not_capable(of_all, possible)), SkipCause::machine);
   }
   limit_to_smallest_of(possible);
   expect_overhead(choice);
@@ -124,7 +109,7 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
   request.who = who;
 
   if (!choice.present && none_can_run(fitting, choice)) {
-    for (const std::size_t index : largest_of(choice, *machine_)) {
+    for (const std::size_t index : largest_of(choice)) {
       take(index);
     }
     pin();
@@ -133,69 +118,10 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
     return {};
   }
   auto outcome = take_record(request, choice.candidates);
-  if (outcome.kind == Outcome::Kind::granted && contexts_->begun_before()) {
+  if (outcome.kind == Outcome::Kind::granted && choice.present) {
     tell(began_too_early(chosen_.devices));
   }
   return outcome;
-}
-
-/// What the process is going to take of the candidates by itself.
-void Place::expect_overhead(const Choice& choice) {
-  auto& table = ledger_->devices();
-  policy::DeviceMask candidates = 0;
-  std::uint64_t usual = 0;
-  for (const std::size_t index : choice.candidates) {
-    candidates |= table.bit_of(machine_->devices()[index].uuid);
-    usual = std::max(usual, machine_->usual_overhead_bytes(index));
-  }
-  usual = std::max(usual, table.overhead_bytes(candidates));
-  const auto learnt = table.context_bytes(os::executable_identity().value_or(0), candidates);
-  // Once it is used, the heap exists as long as the context does, so it counts as overhead.
-  overhead_.expect(Bytes{usual}, Bytes{learnt}, heap_.cost());
-}
-
-/// The request with which the process enters: its overhead, and the largest lease that any of its tests may wait for.
-ledger::Ledger::EnterRequest Place::request_for(const Choice& choice, const Plan& plan, LargePolicy large) {
-  ledger::Ledger::EnterRequest request;
-  request.gpus = static_cast<unsigned>(choice.gpus);
-  request.present = choice.present;
-  Bytes overhead = overhead_.bytes();
-  for (const std::size_t index : choice.candidates) {
-    request.candidates |= ledger_->devices().bit_of(machine_->devices()[index].uuid);
-    overhead = std::max(overhead, choice.present ? contexts_->used(index) : Bytes{});
-  }
-  request.overhead_bytes = overhead.count();
-  const Bytes most = usable_of_each(choice.candidates, choice.gpus, *machine_);
-  auto requests = plan.requests;
-  const bool large_waits = large != LargePolicy::exclude;
-  if (plan.open_ended) {
-    requests.emplace_back(large_waits ? MemoryClass::large : MemoryClass::medium);
-  }
-  for (const auto& asked : requests) {
-    const auto memory = policy::to_memory_request(asked, chosen_.smallest);
-    const bool waits = asked.memory_class != MemoryClass::large || large_waits || asked.is_estimated();
-    // A request that can never fit is refused when its test starts. It must not exclude other processes.
-    if (waits && memory.bytes + overhead <= most) {
-      request.largest_bytes = std::max(request.largest_bytes, memory.bytes.count());
-      request.whole_devices = request.whole_devices || memory.exclusive;
-    }
-  }
-  return request;
-}
-
-/// Whether each test of the plan is going to be skipped, whatever others hold: then there is nothing to wait for.
-bool Place::none_can_run(const Plan& plan, const Choice& choice) {
-  const auto cannot_run = [&](const Request& asked) {
-    const auto gpus = static_cast<std::size_t>(asked.gpus);
-    if (gpus > choice.gpus || answers_.decide_large(asked) == policy::LargeDecision::exclude) {
-      return true;
-    }
-    const auto usable = capable().capable(asked.capabilities, choice.candidates, *ledger_);
-    return policy::to_memory_request(asked, chosen_.smallest).bytes + overhead_.bytes() >
-           usable_of_each(usable, gpus, *machine_);
-  };
-  return !plan.open_ended && !plan.requests.empty() &&
-         std::all_of(plan.requests.begin(), plan.requests.end(), cannot_run);
 }
 
 Outcome Place::enter_if_deferred() {
@@ -282,6 +208,12 @@ Bytes Place::largest_for_a_test() const {
   return Bytes{largest.count() / mebibyte * mebibyte};
 }
 
+Bytes Place::largest_total() const {
+  const auto& all = machine_->devices();
+  return std::max_element(all.begin(), all.end(), [](const Device& a, const Device& b) { return a.total < b.total; })
+      ->total;
+}
+
 Bytes Place::smallest_usable() const {
   Bytes smallest = machine_->usable_bytes(chosen_.indices.front());
   for (const std::size_t index : chosen_.indices) {
@@ -308,7 +240,7 @@ Outcome Place::check(const Request& request, const std::string& test) {
     return answers_.skip(too_few_gpus(who, request.gpus, chosen_.devices, chosen_.why_no_more), SkipCause::no_gpu);
   }
   const auto first = chosen_.indices.begin();
-  if (const auto why = capable().why_not(request.capabilities, {first, first + request.gpus}, *ledger_); !why.empty()) {
+  if (const auto why = why_not_capable(request.capabilities, {first, first + request.gpus}); !why.empty()) {
     return answers_.skip(not_capable(who, why), SkipCause::machine);
   }
   return {};

@@ -3,8 +3,9 @@
 
 #include "core/devices/device_list.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/policy/capabilities.hpp"
+#include "core/session/allowed_devices.hpp"
 #include "core/session/answers.hpp"
-#include "core/session/choice.hpp"
 #include "core/session/overhead.hpp"
 #include "core/session/parent_lease.hpp"
 
@@ -31,6 +32,10 @@ struct ChosenDevices {
   Bytes smallest;                       ///< of all devices that the process may use
   bool numbered_as_in_cuda = true;      ///< they are CUDA's devices 0, 1, ...
   std::string why_no_more;              ///< what keeps the process from more devices
+
+  void add_why_no_more(const std::string& why) {
+    why_no_more += (why_no_more.empty() || why.empty() ? "" : "; ") + why;
+  }
 };
 
 /// The place of one process: the devices that it has chosen and pinned, and its record in the ledger.
@@ -82,6 +87,9 @@ public:
   /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
   [[nodiscard]] Bytes largest_for_a_test() const;
 
+  /// The most that a device of this machine has.
+  [[nodiscard]] Bytes largest_total() const;
+
   /// What a process can have of that one of its devices which has the least.
   [[nodiscard]] Bytes smallest_usable() const;
 
@@ -104,8 +112,24 @@ public:
   [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who);
 
 private:
+  /// The devices among which the ledger chooses, and how many it needs. All as positions in the machine's list.
+  struct Choice {
+    std::vector<std::size_t> candidates; ///< in the order in which CUDA will number those that it gets
+    std::size_t gpus = 0;
+    bool present = false; ///< the process uses them already: it gets all of them, with room or without
+  };
+
   Outcome no_gpu(const std::string& why);
-  [[nodiscard]] CapableDevices capable() const { return CapableDevices{machine_}; }
+  /// Those of `indices` that can be used at all. Appends to `unusable` why the others cannot.
+  [[nodiscard]] std::vector<std::size_t> usable(const std::vector<std::size_t>& indices, std::string& unusable) const;
+  /// Those of `indices` that have what is required. If peer access is, they can reach one another's memory.
+  [[nodiscard]] std::vector<std::size_t> capable(const Capabilities& required, const std::vector<std::size_t>& indices);
+  [[nodiscard]] std::string why_not_capable(const Capabilities& required, const std::vector<std::size_t>& indices);
+  [[nodiscard]] policy::Candidate candidate(const Capabilities& required, std::size_t index);
+  [[nodiscard]] Choice choose(const Plan& plan, const AllowedDevices& allowed, const Capabilities& required);
+  [[nodiscard]] Choice already_chosen(const std::vector<std::size_t>& seen, std::size_t gpus);
+  [[nodiscard]] std::vector<std::size_t> largest_of(const Choice& choice) const;
+  [[nodiscard]] Bytes usable_of_each(const std::vector<std::size_t>& indices, std::size_t gpus) const;
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed, Entry& entry);
   void expect_overhead(const Choice& choice);
   [[nodiscard]] ledger::Ledger::EnterRequest request_for(const Choice& choice, const Plan& plan, LargePolicy large);
