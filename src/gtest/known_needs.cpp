@@ -94,7 +94,7 @@ std::string text_of(const SourceName& name) {
          (name.test.empty() ? "" : ", ") + std::string{name.test} + ", ...)";
 }
 
-std::string place_of(const Annotation& annotation) {
+std::string file_and_line(const Annotation& annotation) {
   return std::string{annotation.file} + ":" + std::to_string(annotation.line);
 }
 
@@ -150,7 +150,7 @@ bool annotate(const Annotation& annotation) {
   auto& all = annotations();
   // Every translation unit that includes a header says what is in it.
   if (std::none_of(all.begin(), all.end(), [&](const Annotation& one) {
-        return is_for(one, source_name(annotation)) && place_of(one) == place_of(annotation);
+        return is_for(one, source_name(annotation)) && file_and_line(one) == file_and_line(annotation);
       })) {
     all.push_back(annotation);
   }
@@ -165,7 +165,7 @@ Needs needs_of_suite(const TestSuite& suite) { return needs_of(source_name(suite
 
 std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
   const auto at = [](const Annotation& annotation) {
-    return place_of(annotation) + ": " + text_of(source_name(annotation));
+    return file_and_line(annotation) + ": " + text_of(source_name(annotation));
   };
   const Annotation* of_test = nullptr;
   const Annotation* of_suite = nullptr;
@@ -179,7 +179,7 @@ std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
     }
     const Annotation*& first = is_of_test ? of_test : of_suite;
     if (first != nullptr) {
-      return at(annotation) + " is already given at " + place_of(*first) + "; give it once";
+      return at(annotation) + " is already given at " + file_and_line(*first) + "; give it once";
     }
     first = &annotation;
   }

@@ -34,7 +34,7 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
         policy::text_of_time_out({entry.name, end.report.running, page.waited(), end.command.left_behind}, *limit));
     return {EXIT_FAILURE, "", false};
   }
-  const bool is_for_tests = entry.kind == policy::EntryCommand::tests;
+  const bool is_for_tests = entry.kind == policy::CommandKind::gputest_executable;
   if (is_for_tests && os::has_valgrind() && !page.tests_have_valgrind()) {
     return {EXIT_FAILURE,
             "valgrind checks gputest-entry only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
@@ -88,7 +88,7 @@ void name_reports(std::vector<std::string>& command, const WatchedEntry& entry) 
     }
   }
   if (const auto output = os::read_variable("GTEST_OUTPUT")) {
-    os::set_variable("GTEST_OUTPUT", with_name(*output, entry, entry.kind == policy::EntryCommand::tests));
+    os::set_variable("GTEST_OUTPUT", with_name(*output, entry, entry.kind == policy::CommandKind::gputest_executable));
   }
 }
 
@@ -103,7 +103,7 @@ namespace {
 /// How often the entry may run.
 int attempts_of(const WatchedEntry& entry) {
   const auto value = os::read_variable("GPUTEST_ATTEMPTS").value_or("");
-  return entry.kind == policy::EntryCommand::any ? 1 : value == "1" ? 1 : value == "2" ? 2 : 3;
+  return entry.kind == policy::CommandKind::arbitrary ? 1 : value == "1" ? 1 : value == "2" ? 2 : 3;
 }
 
 /// Whether its tests may ask for more than is there: what they declare cannot.
@@ -111,8 +111,8 @@ bool may_be_stopped() { return os::read_variable("GPUTEST_MEMORY").value_or("aut
 
 /// The end of an entry that fails other than its test may: CTest is to see it whatever it expects.
 EntryEnd ended_unseen(EntryEnd end, const WatchedEntry& entry) {
-  if (entry.will_fail || entry.by_output) {
-    say(policy::text_of_unseen_failure(entry.name, entry.will_fail));
+  if (entry.will_fail || entry.checks_output_only) {
+    say(policy::message_for_forced_failure(entry.name, entry.will_fail));
     end.signal = SIGKILL;
   }
   return end;
@@ -121,17 +121,17 @@ EntryEnd ended_unseen(EntryEnd end, const WatchedEntry& entry) {
 /// Runs the command once. If a process of it was stopped, nothing is said and judged.
 EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& entry, os::EntryPage& page,
                   const std::optional<policy::TimeLimit>& limit, bool may_run_again) {
-  if (entry.kind == policy::EntryCommand::any) {
+  if (entry.kind == policy::CommandKind::arbitrary) {
     page.set_measured();
   }
-  if (entry.by_output) {
+  if (entry.checks_output_only) {
     page.set_output_is_judged();
   }
   os::set_variable("GPUTEST_ENTRY", page.path());
   EntryEnd end;
   WaitNotice notice;
   Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
-  watch.withholds_output = entry.by_output && may_run_again && may_be_stopped();
+  watch.withholds_output = entry.checks_output_only && may_run_again && may_be_stopped();
   watch.look_interval = std::chrono::milliseconds{entry.look ? 100 : 1000};
   watch.look = [&] {
     notice.look(page);
@@ -153,9 +153,9 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
     return end;
   }
   auto verdict = judge(entry, end, page, command.front(), limit);
-  if (!verdict.problem.empty() && !(entry.by_output && verdict.meant_by_the_test)) {
+  if (!verdict.problem.empty() && !(entry.checks_output_only && verdict.counts_for_will_fail)) {
     say("failed: " + verdict.problem);
-  } else if (entry.by_output && !verdict.meant_by_the_test && !end.report.refused.empty()) {
+  } else if (entry.checks_output_only && !verdict.counts_for_will_fail && !end.report.refused.empty()) {
     say("failed: " + end.report.refused); // its processes have said nothing
   } else if (verdict.exit_code == skipped_exit_code && !end.report.skipped_because.empty()) {
     say("skipped: " + end.report.skipped_because);
@@ -165,13 +165,13 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
     verdict = {does_not_fail(verdict.exit_code) ? EXIT_FAILURE : verdict.exit_code, problem, false};
   }
   end.exit_code = verdict.exit_code;
-  return verdict.meant_by_the_test ? end : ended_unseen(std::move(end), entry);
+  return verdict.counts_for_will_fail ? end : ended_unseen(std::move(end), entry);
 }
 
 /// Says that the entry runs again, and sets the environment of that attempt. False if it may not, which is a failure.
 bool prepare_next_attempt(const WatchedEntry& entry, const policy::EntryReport& report, int attempt) {
   const auto next = policy::next_attempt(entry.name, report, attempt, attempts_of(entry));
-  if (next.number == 0 || !entry.by_output) {
+  if (next.number == 0 || !entry.checks_output_only) {
     say(next.text);
   }
   if (next.number != 0) {

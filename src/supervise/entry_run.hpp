@@ -20,9 +20,9 @@ void say_time_out(const std::string& text);
 /// What CTest has this process run and watch.
 struct WatchedEntry {
   std::string name; ///< for messages; empty: that of the command
-  policy::EntryCommand kind = policy::EntryCommand::tests;
+  policy::CommandKind kind = policy::CommandKind::gputest_executable;
   bool will_fail = false;          ///< CTest inverts the exit code, or
-  bool by_output = false;          ///< it judges by the output: nothing is written unless gputest fails the entry
+  bool checks_output_only = false; ///< it judges by the output: nothing is written unless gputest fails the entry
   std::function<void()> look = {}; ///< is called about ten times a second; may be empty
   /// Is called when the command has ended, and returns further reasons why the entry fails; may be empty.
   std::function<std::vector<std::string>(const CommandEnd&)> judge = {};

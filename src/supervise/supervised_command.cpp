@@ -17,9 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -33,7 +31,6 @@ namespace gputest::supervise {
 
 namespace {
 
-namespace fs = std::filesystem;
 using os::KernelClock;
 using std::chrono::nanoseconds;
 
@@ -61,9 +58,9 @@ sigset_t waited_for() {
 }
 
 /// The signals of waited_for(), which are blocked, and output to pass on.
-class Happenings {
+class SignalsAndOutput {
 public:
-  explicit Happenings(Relays& relays) : relays_{relays} {
+  explicit SignalsAndOutput(Relays& relays) : relays_{relays} {
     const sigset_t waited = waited_for();
     signals_ = os::Descriptor{::signalfd(-1, &waited, SFD_CLOEXEC | SFD_NONBLOCK)};
   }
@@ -91,18 +88,6 @@ private:
   Relays& relays_;
   os::Descriptor signals_;
 };
-
-std::vector<pid_t> all_other_processes() {
-  std::vector<pid_t> found;
-  std::error_code error;
-  for (fs::directory_iterator at{"/proc", error}, end; !error && at != end; at.increment(error)) {
-    const auto pid = static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
-    if (pid > 0 && pid != ::getpid()) {
-      found.push_back(pid);
-    }
-  }
-  return found;
-}
 
 /// Waits, as CTest does, until nobody can write to the relays and all is passed on; `wait` passes on what comes within
 /// a time, and is false if there is no more to wait for. Empty, or what to say of those that can write when the time is
@@ -206,8 +191,8 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   const sigset_t waited = waited_for();
   ::sigprocmask(SIG_BLOCK, &waited, nullptr);
   Relays relays{(watch.limit.count() > 0 || watch.withholds_output) && watch.page != nullptr, watch.withholds_output};
-  Happenings happenings{relays};
-  if (!happenings.can_wait()) {
+  SignalsAndOutput sources{relays};
+  if (!sources.can_wait()) {
     return {errno};
   }
   const ProcessGroup group;
@@ -238,8 +223,8 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   group.leave();
   relays.close_write_ends();
   const auto pass_on = [&](std::optional<nanoseconds> limit) { // when the command has ended
-    if (const auto info = happenings.wait(limit); info && info->ssi_signo != SIGCHLD) {
-      happenings.end_by(*info);
+    if (const auto info = sources.wait(limit); info && info->ssi_signo != SIGCHLD) {
+      sources.end_by(*info);
     }
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
@@ -286,7 +271,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     if (watch.look || watch.page != nullptr) { // time_left() is to see when a wait begins
       left = std::min(left.value_or(watch.look_interval), nanoseconds{watch.look_interval});
     }
-    if (const auto info = happenings.wait(left); info && info->ssi_signo != SIGCHLD) {
+    if (const auto info = sources.wait(left); info && info->ssi_signo != SIGCHLD) {
       if (info->ssi_code != SI_KERNEL || !group.shares_terminal()) {
         group.pass_on(static_cast<int>(info->ssi_signo), child);
       }

@@ -78,7 +78,7 @@ void WaitNotice::look(os::EntryPage& page) {
   }
   if (!file_) {
     const auto ctest = os::find_ctest();
-    const auto place = ctest ? os::place_of(ctest->pid) : std::nullopt;
+    const auto place = ctest ? os::ctest_place(ctest->pid) : std::nullopt;
     struct stat owner {};
     if (!place || place->log_file.empty() || ::stat(("/proc/" + std::to_string(ctest->pid)).c_str(), &owner) != 0 ||
         owner.st_uid != ::geteuid()) {

@@ -54,7 +54,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
 
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
 [[noreturn]] void fail_without_exit_code(const settings::ReportTarget& watcher, const std::string& entry) {
-  fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
+  fmt::print(stderr, "gputest: {}\n", policy::message_for_forced_failure(entry, watcher.will_fail));
   supervise::end_by_signal(SIGKILL);
 }
 
@@ -69,9 +69,9 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   }
   supervise::WatchedEntry entry;
   entry.name = gate.entry().name.empty() ? launch.command.front() : gate.entry().name;
-  entry.kind = policy::EntryCommand::any;
+  entry.kind = policy::CommandKind::arbitrary;
   entry.will_fail = watcher.will_fail;
-  entry.by_output = watcher.by_output;
+  entry.checks_output_only = watcher.checks_output_only;
   if (usage) {
     entry.look = [&] { usage->look(); };
   }

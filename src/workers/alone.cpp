@@ -139,8 +139,10 @@ int watch(std::vector<std::string> command, const policy::EntryReport& first) {
     return say_why_not_executed(program, os::become(std::move(command)));
   }
   const auto name = variable("GPUTEST_TEST");
-  const auto end = run_entry(std::move(command), {name.empty() ? program : name, policy::EntryCommand::tests,
-                                                  target.will_fail, target.by_output}, first);
+  const auto end = run_entry(std::move(command),
+                             {name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
+                              target.checks_output_only},
+                             first);
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 
@@ -160,7 +162,7 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own" +
       (circumstances.skipped ? "; the result of that counts" : ", which shows whether it depends on the process"));
-  const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests});
+  const auto end = run_entry(test.command, {test.name, policy::CommandKind::gputest_executable});
   const bool is_skipped = end.exit_code == skipped_exit_code;
   if (end.signal != 0 || !does_not_fail(end.exit_code) || (is_skipped && circumstances.skipped)) {
     return {end.exit_code, end.signal};

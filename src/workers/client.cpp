@@ -200,7 +200,8 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   const bool timed_out = died && !at_its_end && !shares_errors && !time_out.empty();
   const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
   if (died && claims_no_failure && !at_its_end &&
-      does_not_fail(policy::judge(report, WEXITSTATUS(answer.code), policy::EntryCommand::tests).exit_code)) {
+      does_not_fail(
+          policy::judge(report, WEXITSTATUS(answer.code), policy::CommandKind::gputest_executable).exit_code)) {
     return run_alone(test, "its worker ended " + how + " after it, such as by a listener of GoogleTest");
   }
   Circumstances circumstances;
@@ -336,8 +337,8 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
 } // namespace
 
 int run_case(const TestCase& test) {
-  if (!test.why_alone.empty()) {
-    return run_alone(test, test.is_told ? test.why_alone : "");
+  if (!test.reason_for_own_process.empty()) {
+    return run_alone(test, test.prints_reason ? test.reason_for_own_process : "");
   }
   const auto identity = identity_of(test);
   if (identity.empty()) {

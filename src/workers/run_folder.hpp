@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-namespace gputest::supervise {} // of headers that come later
+namespace gputest::supervise {} // namespace gputest::supervise
 
 namespace gputest::workers {
 

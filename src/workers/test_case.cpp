@@ -45,9 +45,9 @@ std::string status_of_process(const char* name) {
 std::string why_alone_by_environment() {
   if (const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
       !target.ctest || !target.believes_exit_code()) {
-    return target.will_fail   ? "it is expected to fail (WILL_FAIL)"
-           : target.by_output ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
-                              : "CTest has not started it";
+    return target.will_fail            ? "it is expected to fail (WILL_FAIL)"
+           : target.checks_output_only ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
+                                       : "CTest has not started it";
   }
   if (const auto memory = variable("GPUTEST_MEMORY"); memory.rfind("large", 0) == 0) {
     return "it is large";
@@ -132,7 +132,7 @@ std::string variable(const char* name) { return os::read_variable(name).value_or
 TestCase read_test_case(std::vector<std::string> arguments) {
   TestCase test;
   if (!arguments.empty() && begins_with(arguments.front(), "--alone=")) {
-    test.why_alone = arguments.front().substr(std::strlen("--alone="));
+    test.reason_for_own_process = arguments.front().substr(std::strlen("--alone="));
     arguments.erase(arguments.begin());
   }
   if (!arguments.empty() && arguments.front() == "--long") {
@@ -150,13 +150,13 @@ TestCase read_test_case(std::vector<std::string> arguments) {
       test.report_format = value.substr(0, colon);
       test.report = colon == std::string::npos ? "" : value.substr(colon + 1);
       if (test.report.empty() || test.report.back() == '/') {
-        test.why_alone = "GoogleTest chooses the name of its report";
+        test.reason_for_own_process = "GoogleTest chooses the name of its report";
       }
     } else {
       test.arguments.push_back(argument);
       for (const char* const flag : {"--gtest_break_on_failure", "--gtest_list_tests", "--gtest_flagfile", "--help"}) {
         if (begins_with(argument, flag)) {
-          test.why_alone = "of its argument " + argument;
+          test.reason_for_own_process = "of its argument " + argument;
         }
       }
     }
@@ -173,10 +173,10 @@ TestCase read_test_case(std::vector<std::string> arguments) {
   test.dependence_fails = variable("GPUTEST_DEPENDENCE") != "show";
   test.limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT"));
   if (variable("GPUTEST_ISOLATION") == "process") {
-    test.why_alone = "GPUTEST_ISOLATION=process";
-    test.is_told = false; // who set it knows
-  } else if (test.why_alone.empty()) {
-    test.why_alone = test.filter.empty() ? "it has no --gtest_filter" : why_alone_by_environment();
+    test.reason_for_own_process = "GPUTEST_ISOLATION=process";
+    test.prints_reason = false; // who set it knows
+  } else if (test.reason_for_own_process.empty()) {
+    test.reason_for_own_process = test.filter.empty() ? "it has no --gtest_filter" : why_alone_by_environment();
   }
   return test;
 }

@@ -18,8 +18,8 @@ struct TestCase {
   std::string report;                     ///< where GoogleTest's report goes; empty: there is none
   std::string report_format;              ///< `xml` or `json`
   std::string name;                       ///< as CTest knows it, for messages
-  std::string why_alone;                  ///< why it has to run in a process of its own; empty: a worker may run it
-  bool is_told = true;                    ///< whether why_alone is to be written
+  std::string reason_for_own_process;     ///< why it has to run in a process of its own; empty: a worker may run it
+  bool prints_reason = true;              ///< whether reason_for_own_process is to be written
   bool was_long = false;                  ///< whether it stands in the file of its executable's long cases
   bool dependence_fails = true;           ///< unless GPUTEST_DEPENDENCE=show
   std::optional<policy::TimeLimit> limit; ///< GPUTEST_TIMEOUT

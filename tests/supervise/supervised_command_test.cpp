@@ -113,7 +113,7 @@ TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
   EXPECT_EQ(tests::in_child([] {
               os::EntryPage page;
               os::set_entry_page_of_process(os::EntryPage::open(page.path()));
-              const os::NotCounted waits; // as if the command did
+              const os::PauseTimeLimit waits; // as if the command did
               const auto end = run_supervised({"sleep", "0.2"}, {std::chrono::milliseconds{100}, &page, {}});
               return end.timed_out ? 1 : 0;
             }),
@@ -160,7 +160,7 @@ TEST(SupervisedCommand, is_not_waited_for_beyond_its_limit_whoever_has_its_outpu
   ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
   os::EntryPage page;
   os::set_entry_page_of_process(os::EntryPage::open(page.path()));
-  std::optional<os::NotCounted> until_it_is_held{std::in_place};
+  std::optional<os::PauseTimeLimit> until_it_is_held{std::in_place};
   os::set_entry_page_of_process(nullptr);
   const pid_t watcher = tests::start_child([&] {
     ::dup2(output[1], STDOUT_FILENO);

@@ -69,7 +69,8 @@ public:
   void add_command(const std::string& name, const std::vector<std::string>& command,
                    const std::string& properties = "");
 
-  /// Has Plain.meets_the_first, Plain.meets_the_other and their like meet. Those two are added if `properties` is given.
+  /// Has Plain.meets_the_first, Plain.meets_the_other and their like meet. Those two are added if `properties` is
+  /// given.
   void let_cases_meet(const std::optional<std::string>& properties = std::nullopt);
 
   /// Writes an executable file.

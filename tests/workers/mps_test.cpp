@@ -108,9 +108,9 @@ TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
   EXPECT_EQ(results.at("workers_end").word, "Passed");
   EXPECT_THAT(results.at("workers_end").output,
               HasSubstr("failed in OnServer.runs_while_the_other_faults, which did not"));
-  const auto& guilty = results.at("OnServer.faults_while_the_other_runs");
-  EXPECT_EQ(guilty.word, "Failed");
-  EXPECT_THAT(guilty.output, Not(HasSubstr("shared error")));
+  const auto& faulting = results.at("OnServer.faults_while_the_other_runs");
+  EXPECT_EQ(faulting.word, "Failed");
+  EXPECT_THAT(faulting.output, Not(HasSubstr("shared error")));
   const auto& other = results.at("OnServer.runs_while_the_other_faults");
   EXPECT_EQ(other.word, "Passed");
   ASSERT_EQ(other.processes.size(), 2U) << other.output;

@@ -54,11 +54,11 @@ Variables and_also(const Variables& more) {
   return all;
 }
 
-std::string why_alone(const Variables& variables, const std::vector<std::string>& arguments) {
+std::string reason_for_own_process(const Variables& variables, const std::vector<std::string>& arguments) {
   return text_of_child([&] {
     set_environment(variables);
     const auto test = read_test_case(arguments);
-    return (test.is_told ? "" : "(not told) ") + test.why_alone;
+    return (test.prints_reason ? "" : "(not told) ") + test.reason_for_own_process;
   });
 }
 
@@ -92,7 +92,7 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_environment_gives) {
       {{{"GPUTEST_ISOLATION", "worker"}}, ""},
   };
   for (const auto& [settings, why] : rows) {
-    EXPECT_EQ(why_alone(and_also(settings), arguments), why);
+    EXPECT_EQ(reason_for_own_process(and_also(settings), arguments), why);
   }
 }
 
@@ -111,12 +111,13 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_arguments_give) {
   };
   for (auto [arguments, why] : rows) {
     arguments.insert(arguments.begin(), "/bin/sort_tests");
-    EXPECT_EQ(why_alone(of_an_entry, arguments), why);
+    EXPECT_EQ(reason_for_own_process(of_an_entry, arguments), why);
   }
   const std::vector<std::string> told{"--alone=it is a death test", "/bin/sort_tests", "--gtest_filter=Sort.a"};
-  EXPECT_EQ(why_alone(of_an_entry, told), "it is a death test");
-  EXPECT_EQ(why_alone(and_also({{"GPUTEST_MEMORY", "large"}}), told), "it is a death test");
-  EXPECT_EQ(why_alone(and_also({{"GPUTEST_ISOLATION", "process"}}), told), "(not told) GPUTEST_ISOLATION=process");
+  EXPECT_EQ(reason_for_own_process(of_an_entry, told), "it is a death test");
+  EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_MEMORY", "large"}}), told), "it is a death test");
+  EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_ISOLATION", "process"}}), told),
+            "(not told) GPUTEST_ISOLATION=process");
 }
 
 /// What decides whether two cases share a worker, of a process that is its test's child.

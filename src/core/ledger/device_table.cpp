@@ -131,7 +131,7 @@ struct DeviceTable::Place {
 };
 
 /// Under the mutex.
-DeviceTable::Place DeviceTable::place_of(std::uint64_t executable, std::size_t device) const {
+DeviceTable::Place DeviceTable::find_place(std::uint64_t executable, std::size_t device) const {
   constexpr std::size_t ways = 4;
   const std::string uuid = this->uuid(device);
   const std::uint64_t of_device = policy::fnv1a(uuid);
@@ -159,7 +159,7 @@ std::uint64_t DeviceTable::context_bytes(std::uint64_t executable, DeviceMask de
   const std::lock_guard guard{store_->mutex()};
   std::uint64_t bytes = 0;
   if (store_->has_part(0)) {
-    for_each_device(devices, [&](std::size_t bit) { bytes = std::max(bytes, place_of(executable, bit).row.bytes); });
+    for_each_device(devices, [&](std::size_t bit) { bytes = std::max(bytes, find_place(executable, bit).row.bytes); });
   }
   return executable == 0 ? 0 : bytes;
 }
@@ -181,7 +181,7 @@ void DeviceTable::remember(std::uint64_t executable, DeviceMask devices, std::ui
       store_->write_row(index, device);
     }
     if (executable != 0) {
-      auto [place, row] = place_of(executable, bit);
+      auto [place, row] = find_place(executable, bit);
       row.bytes = std::max(row.bytes, bytes);
       row.used_at = now.count();
       store_->write_row(place, row);

@@ -55,7 +55,7 @@ public:
 
 private:
   struct Place;
-  [[nodiscard]] Place place_of(std::uint64_t executable, std::size_t device) const;
+  [[nodiscard]] Place find_place(std::uint64_t executable, std::size_t device) const;
   static constexpr std::size_t most = 64;      ///< bits of a DeviceMask
   static constexpr std::size_t of_others = 48; ///< what others have registered never takes the last bits from this user
 

@@ -154,8 +154,8 @@ private:
   /// Those that asked and were stopped when seen_ was observed. They keep their tickets: one that continues is ahead
   /// again.
   std::vector<Record> stopped_;
-  bool queued_ = false;                 ///< whether others may have seen this claim wait
-  std::optional<os::NotCounted> waits_; ///< from then on
+  bool queued_ = false;                     ///< whether others may have seen this claim wait
+  std::optional<os::PauseTimeLimit> waits_; ///< from then on
   std::uint64_t own_excess_bytes_ = 0;
   int looks_for_external_memory_ = 0;
   bool was_late_ = false; ///< seen_ was old when a grant was to be made of it

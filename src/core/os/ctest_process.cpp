@@ -190,7 +190,7 @@ std::optional<TestPreset> preset_of(const CtestAncestor& ctest, const std::strin
   if (policy::has_option(ctest.arguments, "--presets-file")) { // relative to where ctest was started
     return std::nullopt;
   }
-  const auto place = place_of(ctest.pid);
+  const auto place = ctest_place(ctest.pid);
   const auto preset = place ? preset_in(place->folder, name) : std::nullopt;
   const auto folder = working_directory_of(ctest.pid); // if it has no log yet, but one that it has inherited
   return preset || !folder ? preset : preset_in(*folder, name);
@@ -234,13 +234,13 @@ std::optional<policy::CtestSighting> look_for_ctest() {
 std::optional<RunningCtest> find_running_ctest() {
   const auto ctest = find_ctest();
   const auto start = ctest ? start_time_of(ctest->pid) : std::nullopt;
-  const auto place = ctest ? place_of(ctest->pid) : std::nullopt;
+  const auto place = ctest ? ctest_place(ctest->pid) : std::nullopt;
   return start && place ? std::optional{RunningCtest{ctest->pid, *start, place->folder, place->log}} : std::nullopt;
 }
 
 std::vector<std::string> options_of_ctest() {
   const auto ctest = find_ctest();
-  const auto place = ctest ? place_of(ctest->pid) : std::nullopt;
+  const auto place = ctest ? ctest_place(ctest->pid) : std::nullopt;
   if (!place) {
     return {};
   }

@@ -49,7 +49,7 @@ struct EntryPage::Words {
   std::atomic<std::uint32_t> output_is_judged;
   std::atomic<std::uint64_t> stopped_leased;
   std::atomic<std::uint64_t> stopped_needed; ///< stored last: 0 says that nothing was stopped
-  std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
+  std::atomic<std::uint64_t> waits;          ///< low half: how many processes wait now; high half: how many began to
   std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
   std::array<char, 2000> refused;
   std::array<char, 2000> skipped_because;
@@ -233,9 +233,9 @@ void EntryPage::set_output_is_judged() const noexcept { words_->output_is_judged
 bool EntryPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }
 
 Output output_of(const policy::ReportTarget& target, const EntryPage* page) noexcept {
-  return !target.any()                                                       ? Output::free
-         : target.by_output || (page != nullptr && page->output_is_judged()) ? Output::judged
-                                                                             : Output::of_entry;
+  return !target.any()                                                                ? Output::free
+         : target.checks_output_only || (page != nullptr && page->output_is_judged()) ? Output::judged
+                                                                                      : Output::of_entry;
 }
 
 void set_output_of_process(Output output) noexcept { of_process().output = output; }
@@ -252,7 +252,7 @@ std::shared_ptr<EntryPage> entry_page_of_process() {
 }
 
 /// The waits of this process for one page.
-struct NotCounted::Wait {
+struct PauseTimeLimit::Wait {
   explicit Wait(std::shared_ptr<EntryPage> waiting_for) : page{std::move(waiting_for)} {
     // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
     lock = Descriptor{::open(page->path().c_str(), O_RDONLY | O_CLOEXEC)};
@@ -279,7 +279,7 @@ struct NotCounted::Wait {
   KernelClock::time_point since = KernelClock::now();
 };
 
-NotCounted::NotCounted() {
+PauseTimeLimit::PauseTimeLimit() {
   static auto& of_all =
       *new std::weak_ptr<Wait>; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
   const std::lock_guard guard{of_process().mutex};
@@ -292,6 +292,6 @@ NotCounted::NotCounted() {
   }
 }
 
-NotCounted::~NotCounted() = default;
+PauseTimeLimit::~PauseTimeLimit() = default;
 
 } // namespace gputest::os

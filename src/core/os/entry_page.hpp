@@ -94,7 +94,7 @@ private:
   struct Words;
   EntryPage(const Descriptor& file, std::string path);
   [[nodiscard]] static std::shared_ptr<Words> map(const Descriptor& file);
-  friend class NotCounted;
+  friend class PauseTimeLimit;
 
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
@@ -120,12 +120,12 @@ void set_entry_page_of_process(std::shared_ptr<EntryPage> page);
 
 /// The time for which one of these exists does not count towards the limit of this process's entry. Thread-safe; the
 /// time in which a process has several counts once.
-class NotCounted {
+class PauseTimeLimit {
 public:
-  NotCounted();
-  ~NotCounted();
-  NotCounted(const NotCounted&) = delete;
-  NotCounted& operator=(const NotCounted&) = delete;
+  PauseTimeLimit();
+  ~PauseTimeLimit();
+  PauseTimeLimit(const PauseTimeLimit&) = delete;
+  PauseTimeLimit& operator=(const PauseTimeLimit&) = delete;
 
 private:
   struct Wait;

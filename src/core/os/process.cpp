@@ -202,7 +202,7 @@ std::optional<CtestAncestor> find_ctest() {
 
 /// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
 /// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
-std::optional<CtestPlace> place_of(pid_t ctest) {
+std::optional<CtestPlace> ctest_place(pid_t ctest) {
   const std::string log = "/Testing/Temporary/LastTest";
   std::optional<CtestPlace> place;
   long highest = -1;

@@ -83,7 +83,7 @@ struct CtestPlace {
 };
 
 /// nullopt if it may not be read.
-[[nodiscard]] std::optional<CtestPlace> place_of(pid_t ctest);
+[[nodiscard]] std::optional<CtestPlace> ctest_place(pid_t ctest);
 
 /// This process works for that ctest, which has not started it: a worker. Not while other threads look for a ctest.
 void set_ctest_of_process(pid_t ctest, std::string why_started = {});

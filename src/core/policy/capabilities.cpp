@@ -181,8 +181,8 @@ std::string name_of(const Device& device) { return device.uuid + " (" + device.n
 
 } // namespace
 
-MemoryPlace place_of_memory(std::uint64_t total_bytes, std::uint64_t reserved_bytes, std::uint64_t host_bytes,
-                            std::optional<std::uint64_t> node_bytes) {
+MemoryPlace memory_place(std::uint64_t total_bytes, std::uint64_t reserved_bytes, std::uint64_t host_bytes,
+                         std::optional<std::uint64_t> node_bytes) {
   // A node that also has other memory says nothing of the device's.
   if (node_bytes && *node_bytes > 0 && *node_bytes <= total_bytes) {
     return MemoryPlace::numa_node;

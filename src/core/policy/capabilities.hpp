@@ -18,8 +18,8 @@ enum class MemoryPlace { device, host, numa_node };
 
 /// Decides by what the driver says of the device's memory (0: it does not say), by the host's total, and by that of the
 /// NUMA node which the driver names, if it names one. Pure.
-[[nodiscard]] MemoryPlace place_of_memory(std::uint64_t total_bytes, std::uint64_t reserved_bytes,
-                                          std::uint64_t host_bytes, std::optional<std::uint64_t> node_bytes);
+[[nodiscard]] MemoryPlace memory_place(std::uint64_t total_bytes, std::uint64_t reserved_bytes,
+                                       std::uint64_t host_bytes, std::optional<std::uint64_t> node_bytes);
 
 /// How many processes a device lets in, as `nvidia-smi -c` sets it.
 enum class ComputeMode { usual, exclusive_process, prohibited };

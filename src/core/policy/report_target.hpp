@@ -17,13 +17,13 @@ namespace gputest::policy {
 struct ReportTarget {
   bool ctest = false;
   bool will_fail = false;
-  bool by_output = false;
+  bool checks_output_only = false;
   std::string page;
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }
 
   /// Whether CTest reports a failure for each exit code but 0 and 77.
-  [[nodiscard]] bool believes_exit_code() const { return !will_fail && !by_output; }
+  [[nodiscard]] bool believes_exit_code() const { return !will_fail && !checks_output_only; }
 };
 
 /// Pure, and never throws.

@@ -14,8 +14,8 @@ constexpr int last_attempt = 3; // with whole devices
 
 } // namespace
 
-Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
-  const bool only_tests = command == EntryCommand::tests;
+Verdict judge(const EntryReport& report, int exit_code, CommandKind command) {
+  const bool only_tests = command == CommandKind::gputest_executable;
   const bool unfinished = report.begun > report.ended;
   const bool is_missing = only_tests && report.begun == 0;
   const bool refused = !report.refused.empty() || report.nothing_ran > 0 || !report.not_run.empty();
@@ -69,7 +69,7 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
   return {report.skipped > 0 ? skipped_exit_code : 0, "", true};
 }
 
-std::string text_of_unseen_failure(const std::string& entry, bool will_fail) {
+std::string message_for_forced_failure(const std::string& entry, bool will_fail) {
   return entry + (will_fail
                       ? " is expected to fail (WILL_FAIL), but not for this reason"
                       : " is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION), and fails in spite of "

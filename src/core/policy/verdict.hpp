@@ -36,16 +36,16 @@ struct EntryReport {
 };
 
 /// What runs in an entry.
-enum class EntryCommand {
-  tests, ///< an executable that runs its tests by gputest
-  any,   ///< whatever the launcher runs: it need not use gputest
+enum class CommandKind {
+  gputest_executable, ///< an executable that runs its tests by gputest
+  arbitrary,          ///< whatever the launcher runs: it need not use gputest
 };
 
 /// What the process that watches an entry makes of the end of its command.
 struct Verdict {
   int exit_code = 0;
-  std::string problem;           ///< why the exit code is not the command's; empty if it is
-  bool meant_by_the_test = true; ///< whether this failure may be the one that WILL_FAIL expects
+  std::string problem;              ///< why the exit code is not the command's; empty if it is
+  bool counts_for_will_fail = true; ///< whether this failure may be the one that WILL_FAIL expects
 };
 
 /// Judges by the command's exit code and by what its processes have told. Pure.
@@ -54,11 +54,11 @@ struct Verdict {
 /// use the number for something else. 0 is no success if tests have begun and not ended, if none ran, or if gputest has
 /// refused one. Below the launcher a script may have dropped an exit code, and may expect that tests fail, so 0 is a
 /// success if they only did that.
-[[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, EntryCommand command);
+[[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, CommandKind command);
 
 /// What is said when the watcher ends by SIGKILL because CTest would not see a failure in an exit code. `will_fail`: it
 /// inverts them; else it judges by the output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION).
-[[nodiscard]] std::string text_of_unseen_failure(const std::string& entry, bool will_fail);
+[[nodiscard]] std::string message_for_forced_failure(const std::string& entry, bool will_fail);
 
 /// Whether a command that ended like that runs again because a process of it was stopped. Not if anything of it has
 /// failed, or its own process was ended by a signal: that counts. Pure.
@@ -66,13 +66,14 @@ struct Verdict {
 
 /// How an entry runs again whose process was stopped.
 struct NextAttempt {
-  int number = 0; ///< 0: it may not run again
-  Bytes lease;    ///< for which it waits; 0: whole devices
+  int number = 0;   ///< 0: it may not run again
+  Bytes lease;      ///< for which it waits; 0: whole devices
   std::string text; ///< the reason that a user reads
 };
 
 /// After `attempt` of at most `attempts` of the entry. The second one leases what the test asked for and an eighth
-/// more, since a test that is stopped often needs more later. The third one, which is the last, has whole devices. Pure.
+/// more, since a test that is stopped often needs more later. The third one, which is the last, has whole devices.
+/// Pure.
 [[nodiscard]] NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts);
 
 /// How long the command of an entry may run.

@@ -55,7 +55,7 @@ Bytes peak_in(const Usage& usage, const Allowance& allowance) {
   return peak;
 }
 
-Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
+Overuse overuse_in(const Usage& usage, const Allowance& allowance, Overrun overrun) {
   if (usage.evidence == Evidence::unknown || allowance.whole_devices) {
     return {};
   }
@@ -72,19 +72,21 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
   }
   const std::string taken = (exact ? "" : "at least ") + gputest::to_string(taken_of(*worst, allowance));
   const std::string took = allowance.who +
-                           (when == Taken::yes ? " took " : " asked for memory with which it would have ") + taken +
-                           (worst->device == 0 ? "" : " of device " + std::to_string(worst->device));
-  const std::string consequence = when == Taken::yes ? ": tests of other processes may run out of memory."
-                                                     : ". It was stopped before it took more (GPUTEST_OVERUSE=stop).";
+                           (overrun == Overrun::happened ? " took " : " asked for memory with which it would have ") +
+                           taken + (worst->device == 0 ? "" : " of device " + std::to_string(worst->device));
+  const std::string consequence = overrun == Overrun::happened
+                                      ? ": tests of other processes may run out of memory."
+                                      : ". It was stopped before it took more (GPUTEST_OVERUSE=stop).";
   const auto devices = allowance.leased.size();
   if (static_cast<std::size_t>(worst->device) >= devices) {
     const auto needed = std::to_string(worst->device + 1);
-    return {taken + " of 0 B", took + ", and its lease is of the first " + std::to_string(devices) + consequence +
-                                   peak_text(*worst) + " Ask for " + needed + ": " +
-                                   (allowance.test.empty() ? "GPUS " + needed + advised(Advice::in_cmake)
-                                                           : advised(Advice::gpus, needed)) +
-                                   ". Leave CUDA_VISIBLE_DEVICES as it is",
-            true};
+    return {
+        taken + " of 0 B",
+        took + ", and its lease is of the first " + std::to_string(devices) + consequence + peak_text(*worst) +
+            " Ask for " + needed + ": " +
+            (allowance.test.empty() ? "GPUS " + needed + advised(Advice::in_cmake) : advised(Advice::gpus, needed)) +
+            ". Leave CUDA_VISIBLE_DEVICES as it is",
+        true};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,

@@ -28,13 +28,13 @@ struct Allowance {
 
 /// A use beyond what is allowed.
 struct Overuse {
-  std::string short_text; ///< `1 GiB of 256 MiB`
-  std::string text;       ///< what was taken and leased, what the peak was made of, and what to write
+  std::string short_text;       ///< `1 GiB of 256 MiB`
+  std::string text;             ///< what was taken and leased, what the peak was made of, and what to write
   bool of_other_device = false; ///< than those of the lease
 };
 
 /// Whether memory was taken already, or its test is stopped before it takes it.
-enum class Taken { yes, stopped };
+enum class Overrun { happened, stopped };
 
 /// The most of one device that was taken, as far as it is known. Pure.
 [[nodiscard]] Bytes peak_in(const devices::Usage& usage, const Allowance& allowance);
@@ -42,7 +42,8 @@ enum class Taken { yes, stopped };
 /// What was taken beyond the lease, on the device where it was most; an empty text: nothing is known of it. Drivers
 /// hand memory out in pieces of 2 MiB, which is tolerated. A sample may contain what a context has grown by: 512 MiB
 /// are tolerated. Pure.
-[[nodiscard]] Overuse overuse_in(const devices::Usage& usage, const Allowance& allowance, Taken taken = Taken::yes);
+[[nodiscard]] Overuse overuse_in(const devices::Usage& usage, const Allowance& allowance,
+                                 Overrun overrun = Overrun::happened);
 
 /// What `who` took while it held no lease; an empty text: nothing is known of it. Only exact figures count, beyond 2
 /// MiB. Pure.

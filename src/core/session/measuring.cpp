@@ -67,7 +67,7 @@ void Measuring::ask_beyond_the_lease() {
     return;
   }
   meter_->ask_beyond(allowance_.leased, [process = &process_, allowance = allowance_](const devices::Usage& usage) {
-    if (const auto overuse = overuse_in(usage, allowance, Taken::stopped); !overuse.text.empty()) {
+    if (const auto overuse = overuse_in(usage, allowance, Overrun::stopped); !overuse.text.empty()) {
       static_cast<void>(process->synchronize_and_trim());
       runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
       gputest::detail::TestRun::of_process().stop(overuse.text);

@@ -41,9 +41,9 @@ struct TestRun::State {
   std::mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
   std::optional<End> last_end;
-  bool has_failed = false; ///< any run of this process
+  bool has_failed = false;                   ///< any run of this process
   std::atomic<bool> check_has_failed{false}; ///< of a test of this run
-  pid_t pid = 0;           ///< that has begun, since a forked process has a copy of all this
+  pid_t pid = 0;                             ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
   bool watches_exit = false;
@@ -122,8 +122,8 @@ struct TestRun::State {
     return is_skip(status) || (in_entry && last_end == End::all_skipped) ? code_of_skip() : status;
   }
 
-  /// What a watcher does, in an entry that has none (MEMORY none): says which test has not run, and ends the process by a signal if
-  /// CTest would not see its failure in an exit code.
+  /// What a watcher does, in an entry that has none (MEMORY none): says which test has not run, and ends the process by
+  /// a signal if CTest would not see its failure in an exit code.
   void end_if_unseen() {
     if (!report_target.ctest || (not_run.empty() && !is_refused)) {
       return;
@@ -136,7 +136,7 @@ struct TestRun::State {
       session::tell("failed: " + not_run);
     }
     if (unseen) {
-      session::tell(policy::text_of_unseen_failure(name.empty() ? "the entry" : name, report_target.will_fail));
+      session::tell(policy::message_for_forced_failure(name.empty() ? "the entry" : name, report_target.will_fail));
       std::fflush(stdout);
       std::raise(SIGKILL);
     }
@@ -340,8 +340,7 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
     state_->page->set_stopped({needed, leased});
     State::end_now(EXIT_FAILURE);
   }
-  const auto failed =
-      why + "It ends here, and does not run again, because something has failed in this process";
+  const auto failed = why + "It ends here, and does not run again, because something has failed in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
   session::tell(failed);
   if (state_->page->output_is_judged()) {

@@ -93,8 +93,8 @@ TEST(EntryPages, count_the_time_in_which_anybody_waits) {
   EXPECT_FALSE(page.is_waiting());
   set_entry_page_of_process(EntryPage::open(page.path()));
   const auto begun = KernelClock::now();
-  std::optional<NotCounted> first{std::in_place};
-  std::optional<NotCounted> second{std::in_place};
+  std::optional<PauseTimeLimit> first{std::in_place};
+  std::optional<PauseTimeLimit> second{std::in_place};
   set_entry_page_of_process(nullptr); // the next case's: these two still wait for this one
   first.reset();
   EXPECT_TRUE(page.is_waiting());
@@ -106,7 +106,7 @@ TEST(EntryPages, count_the_time_in_which_anybody_waits) {
   const auto waited = page.waited();
   EXPECT_GT(waited.count(), 0);
   EXPECT_LE(waited, KernelClock::now() - begun) << "the time of both counts once";
-  const NotCounted of_no_entry;
+  const PauseTimeLimit of_no_entry;
   EXPECT_FALSE(page.is_waiting());
   EXPECT_EQ(page.waited(), waited);
 }
@@ -123,7 +123,7 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
     }
     return tests::in_child([&] { // it is in the namespace
       set_entry_page_of_process(EntryPage::open(page.path()));
-      const NotCounted waits;
+      const PauseTimeLimit waits;
       return 0;
     });
   });
@@ -140,7 +140,7 @@ TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{0, before.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &none);
-  std::optional<NotCounted> waits{std::in_place};
+  std::optional<PauseTimeLimit> waits{std::in_place};
   ::setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_FALSE(page.is_waiting());
   waits.reset();
@@ -156,7 +156,7 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   EntryPage page;
   const auto wait_and_be_killed = [&] {
     set_entry_page_of_process(EntryPage::open(page.path()));
-    const NotCounted waits;
+    const PauseTimeLimit waits;
     ::raise(SIGKILL);
     return 0;
   };
@@ -166,7 +166,7 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   const auto seen = page.waited();
   set_entry_page_of_process(EntryPage::open(page.path()));
   {
-    const NotCounted waits;
+    const PauseTimeLimit waits;
     EXPECT_TRUE(page.is_waiting()) << "a later process";
   }
   EXPECT_FALSE(page.is_waiting());
@@ -229,7 +229,7 @@ TEST(EntryPages, do_not_count_a_wait_twice_that_ends_while_the_watcher_looks) {
     GTEST_SKIP() << "no process may be traced here";
   }
   set_entry_page_of_process(EntryPage::open(page.path()));
-  std::optional<NotCounted> wait{std::in_place};
+  std::optional<PauseTimeLimit> wait{std::in_place};
   one.go_on();
   wait.reset();
   auto waited = page.waited();

@@ -51,7 +51,7 @@ TEST(MemoryPlaces, are_told_by_what_the_driver_and_the_host_say) {
       {"no host is known", 960, 6, unknown, {}, MemoryPlace::device},
   };
   for (const auto& c : cases) {
-    EXPECT_EQ(policy::place_of_memory(c.total, c.reserved, c.host, c.node), c.expected) << c.what;
+    EXPECT_EQ(policy::memory_place(c.total, c.reserved, c.host, c.node), c.expected) << c.what;
   }
 }
 

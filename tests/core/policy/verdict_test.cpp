@@ -32,13 +32,13 @@ EntryReport failed(EntryReport report) {
   return report;
 }
 
-void expect(const std::vector<Row>& rows, EntryCommand command) {
+void expect(const std::vector<Row>& rows, CommandKind command) {
   for (const auto& [report, exit_code, verdict, meant, problem] : rows) {
     const auto of = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended, exit code " +
                     std::to_string(exit_code);
     const auto judged = judge(report, exit_code, command);
     EXPECT_EQ(judged.exit_code, verdict) << of;
-    EXPECT_EQ(judged.meant_by_the_test, meant) << of;
+    EXPECT_EQ(judged.counts_for_will_fail, meant) << of;
     EXPECT_EQ(judged.problem.substr(0, problem.size()), problem) << of;
     EXPECT_EQ(judged.problem.empty(), problem.empty()) << of << ": " << judged.problem;
   }
@@ -73,7 +73,7 @@ TEST(Verdict, of_tests_needs_their_own_word) {
           {not_run(told(1, 1, 1)), 77, 1, false, "Sort.Keys did not run"},
           {not_run(failed(told(1, 1))), 1, 1, false, ""},
       },
-      EntryCommand::tests);
+      CommandKind::gputest_executable);
 }
 
 TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
@@ -92,7 +92,7 @@ TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
            "gputest has failed a test, although the command ended with 0: no GPU"},
           {told(1, 1, 1, 0, "no GPU"), 77, 1, false, of_77},
       },
-      EntryCommand::any);
+      CommandKind::arbitrary);
 }
 
 TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
@@ -108,7 +108,8 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
   EXPECT_EQ(third.number, 3);
   EXPECT_EQ(third.lease, 0_B);
   EXPECT_NE(third.text.find("and runs again with a whole device. "), std::string::npos);
-  EXPECT_EQ(next_attempt("sort", report, 3, 3).number, 0) << "the last one asks for nothing; a program may say it all the same";
+  EXPECT_EQ(next_attempt("sort", report, 3, 3).number, 0)
+      << "the last one asks for nothing; a program may say it all the same";
   EXPECT_NE(next_attempt("sort", report, 2, 2).text.find("runs no more (GPUTEST_ATTEMPTS=2)"), std::string::npos);
 }
 

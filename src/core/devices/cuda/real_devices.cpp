@@ -26,8 +26,8 @@ public:
     const auto host = os::read_host_memory().value_or(os::HostMemory{});
     for (const auto& device : nvml_->devices()) {
       const auto node = device.numa_node ? os::read_node_memory(*device.numa_node) : std::nullopt;
-      const auto place = policy::place_of_memory(device.total_bytes, device.reserved_bytes, host.total_bytes,
-                                                 node ? std::optional{node->total_bytes} : std::nullopt);
+      const auto place = policy::memory_place(device.total_bytes, device.reserved_bytes, host.total_bytes,
+                                              node ? std::optional{node->total_bytes} : std::nullopt);
       places_.push_back(place);
       const bool is_hosts = place == policy::MemoryPlace::host;
       devices_.push_back({device.uuid, device.name, Bytes{is_hosts ? host.total_bytes : device.total_bytes}, false});

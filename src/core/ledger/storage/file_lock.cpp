@@ -44,7 +44,7 @@ bool lock_in_time(TryLock try_lock) {
     return true;
   }
   const auto until = steady_clock::now() + FileLock::longest_wait;
-  std::optional<NotCounted> waits;
+  std::optional<PauseTimeLimit> waits;
   // A holder is done after some microseconds. A process that retries too often takes the processor from it.
   constexpr std::chrono::microseconds first_pause{20};
   constexpr std::chrono::microseconds longest_pause{500};
