@@ -26,18 +26,14 @@ std::string quoted(const std::string& text) {
   return "[" + equals + "[" + (!text.empty() && text.front() == '\n' ? "\n" : "") + text + "]" + equals + "]";
 }
 
-/// A text for names of CTest entries, which appear in reports in JSON and XML: on one line, in UTF-8, and without the
-/// beginning of the bracket that closes them in discover.cmake.
+/// A text for names of CTest entries, which appear in reports in JSON and XML: on one line, in UTF-8.
 std::string printable(const std::string& text) {
-  constexpr std::string_view closing = "]=====";
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     const auto length = policy::length_of_character(std::string_view{text}.substr(i));
     const auto byte = static_cast<unsigned char>(text[i]);
-    const bool closes =
-        byte == '=' && i + 1 >= closing.size() && text.compare(i + 1 - closing.size(), closing.size(), closing) == 0;
-    if (length > 1 || (length == 1 && byte >= 0x20 && byte != 0x7F && !closes)) {
+    if (length > 1 || (length == 1 && byte >= 0x20 && byte != 0x7F)) {
       result.append(text, i, length);
       i += length;
       continue;
@@ -91,8 +87,7 @@ std::string text_of(const std::optional<Request>& request) {
          (request->is_estimated() ? "auto"
           : request->bytes        ? setting_text(*request->bytes)
                                   : "any") +
-         (request->alone ? "+alone " : " ") +
-         std::to_string(request->gpus);
+         (request->alone ? "+alone " : " ") + std::to_string(request->gpus);
 }
 
 std::vector<ListedTest> without_duplicates(const std::vector<ListedTest>& tests) {
