@@ -14,9 +14,7 @@
 #include <iterator>
 #include <utility>
 
-namespace gputest {
-
-namespace detail {
+namespace gputest::detail {
 
 namespace {
 
@@ -520,6 +518,4 @@ void Adapter::report(const Findings& findings, const char* file, int line) {
   reporting_ = false;
 }
 
-} // namespace detail
-
-} // namespace gputest
+} // namespace gputest::detail

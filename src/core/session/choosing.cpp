@@ -169,6 +169,7 @@ std::vector<std::size_t> Place::largest_of(const Choice& choice) const {
 /// The most that a process can have of each of the `gpus` largest of these devices; 0 if they are fewer.
 Bytes Place::usable_of_each(const std::vector<std::size_t>& indices, std::size_t gpus) const {
   std::vector<Bytes> usable;
+  usable.reserve(indices.size());
   for (const std::size_t index : indices) {
     usable.push_back(machine_->usable_bytes(index));
   }

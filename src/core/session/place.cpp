@@ -67,10 +67,7 @@ Outcome Place::run_under(const ParentLease& parent_lease, const AllowedDevices& 
   }
   fit(entry);
   limit_to_smallest_of(own);
-  for (const std::size_t index : own) {
-    take(index);
-  }
-  pin();
+  pin(own);
   log_enter(0);
   return {};
 }
@@ -109,10 +106,7 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
   request.who = who;
 
   if (!choice.present && none_can_run(fitting, choice)) {
-    for (const std::size_t index : largest_of(choice)) {
-      take(index);
-    }
-    pin();
+    pin(largest_of(choice));
     request.candidates = mask();
     deferred_ = std::move(request);
     return {};
@@ -147,12 +141,7 @@ Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const st
     return answers_.outcome_of(result, place, "");
   }
   if (chosen_.devices.empty()) {
-    for (const std::size_t index : candidates) {
-      if ((result.devices & ledger_->devices().bit_of(machine_->devices()[index].uuid)) != 0) {
-        take(index);
-      }
-    }
-    pin();
+    pin(candidates, result.devices);
   }
   os::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
   const auto waited = std::chrono::steady_clock::now() - begin;
@@ -172,19 +161,19 @@ policy::DeviceMask Place::mask_of(std::size_t gpus) const {
   return mask;
 }
 
-/// Makes it one of this process's devices.
-void Place::take(std::size_t index) {
-  const Device& device = machine_->devices()[index];
-  chosen_.devices.push_back(device);
-  chosen_.indices.push_back(index);
-  chosen_.bits.push_back(ledger_->devices().bit_of(device.uuid));
-}
-
-/// Makes only this process's devices visible to CUDA, if CUDA has not started yet, and to the processes that it starts.
-void Place::pin() const {
+/// Makes those of `indices` that are in `mask` this process's devices, and only them visible to CUDA, if it has not
+/// started yet, and to the processes that this one starts.
+void Place::pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask) {
   std::string visible;
-  for (const auto& device : chosen_.devices) {
-    visible += (visible.empty() ? "" : ",") + device.uuid;
+  for (const std::size_t index : indices) {
+    const Device& device = machine_->devices()[index];
+    const auto bit = ledger_->devices().bit_of(device.uuid);
+    if ((mask & bit) != 0) {
+      chosen_.devices.push_back(device);
+      chosen_.indices.push_back(index);
+      chosen_.bits.push_back(bit);
+      visible += (visible.empty() ? "" : ",") + device.uuid;
+    }
   }
   os::set_variable("CUDA_VISIBLE_DEVICES", visible);
 }

@@ -138,8 +138,7 @@ private:
                                     const std::vector<std::size_t>& candidates);
   [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed, Entry& entry);
   void log_enter(double waited) const;
-  void take(std::size_t index);
-  void pin() const;
+  void pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask = ~policy::DeviceMask{0});
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
 
   const Settings& settings_;
