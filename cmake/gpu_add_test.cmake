@@ -108,7 +108,8 @@
   ``LABELS``
     ``gpu``, ``gpu_<class>`` (``gpu_small`` with ``MEMORY auto``), and ``LABELS``
   ``SKIP_RETURN_CODE``
-    77; with ``MEMORY none`` 219, and only if the command uses gputest itself
+    77; with ``MEMORY none`` 219, and only if the command uses gputest itself. If the project sets another code, a command of the
+    launcher that ends with that code has skipped itself
   ``FAIL_REGULAR_EXPRESSION``
     a line that begins with ``gputest: timed out:``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``
@@ -121,7 +122,8 @@
     unless the project has set it
 
   If ``set_tests_properties()`` replaces ``ENVIRONMENT_MODIFICATION`` or ``LABELS``, gputest puts its own values before the new ones at the
-  end of the directory. It refuses another ``SKIP_RETURN_CODE``, and gputest variables in ``ENVIRONMENT`` that would have no effect.
+  end of the directory. It refuses another ``SKIP_RETURN_CODE`` of a test
+  that leases its memory itself, and gputest variables in ``ENVIRONMENT`` that would have no effect.
 #]===]
 
 function(gpu_add_test)

@@ -14,6 +14,28 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   string(REPLACE "${timed_out}" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}") # the others are the user's
   string(REGEX REPLACE "^;" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}")
   _gputest_watcher("" watcher)
+  set(links_main FALSE)
+  if(by_link)
+    _gputest_links_main("${target}" links_main)
+  endif()
+  # 77 is how gputest says that a test was skipped. With another code a skip would be a failure, so a command of the launcher that has
+  # a code of its own for it is told to gputest. A program that nobody watches may mean anything by 77, so gputest says a skip by a code
+  # of its own there.
+  set(skip_code 77)
+  if(memory_class STREQUAL "host")
+    _gputest_unwatched_skip_code(skip_code)
+  elseif("${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0 AND watcher STREQUAL "ctest"
+         AND (target STREQUAL "" OR (by_link AND NOT links_main)))
+    set(watcher "skip_code:${SKIP_RETURN_CODE}")
+    set(SKIP_RETURN_CODE 77)
+  endif()
+  if(memory_class STREQUAL "host" AND NOT links_main AND (by_link OR target STREQUAL ""))
+  elseif("${SKIP_RETURN_CODE}" MATCHES "^(77)?$")
+    set_property(TEST "${name}" PROPERTY SKIP_RETURN_CODE ${skip_code})
+  else()
+    _gputest_fail("SKIP_RETURN_CODE is ${SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Remove the property. To skip a test for a reason of its own, use its framework's macro (GTEST_SKIP), or print a line and set SKIP_REGULAR_EXPRESSION.")
+  endif()
+
   foreach(setting IN LISTS settings ITEMS GPUTEST_TEST=) # which an odd name is not in settings for
     string(REGEX REPLACE "=.*" "" variable "${setting}")
     if(";${ENVIRONMENT}" MATCHES ";(${variable}=[^;]*)")
@@ -32,23 +54,6 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   foreach(property IN ITEMS ENVIRONMENT_MODIFICATION FAIL_REGULAR_EXPRESSION LABELS)
     set_property(TEST "${name}" PROPERTY ${property} "${${property}}")
   endforeach()
-
-  set(links_main FALSE)
-  if(by_link)
-    _gputest_links_main("${target}" links_main)
-  endif()
-  # 77 is how gputest says that a test was skipped. With another code a skip would be a failure. A program that nobody watches may
-  # mean anything by it, so gputest says a skip by a code of its own there.
-  set(skip_code 77)
-  if(memory_class STREQUAL "host")
-    _gputest_unwatched_skip_code(skip_code)
-  endif()
-  if(memory_class STREQUAL "host" AND NOT links_main AND (by_link OR target STREQUAL ""))
-  elseif("${SKIP_RETURN_CODE}" MATCHES "^(77)?$")
-    set_property(TEST "${name}" PROPERTY SKIP_RETURN_CODE ${skip_code})
-  else()
-    _gputest_fail("SKIP_RETURN_CODE is ${SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Remove the property. To skip a test for a reason of its own, use its framework's macro (GTEST_SKIP), or print a line and set SKIP_REGULAR_EXPRESSION.")
-  endif()
 
   if(target STREQUAL "" AND TARGET "${program}")
     _gputest_fail("COMMAND \"${program}\" was a program in PATH when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(${program}), or write the program's path.")

@@ -40,7 +40,7 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
             "valgrind checks gputest-entry only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
             false};
   }
-  return policy::judge(end.report, end.command.status, entry.kind);
+  return policy::judge(end.report, end.command.status, entry.kind, entry.skip_code);
 }
 
 } // namespace

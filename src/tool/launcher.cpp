@@ -72,6 +72,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   entry.kind = policy::CommandKind::arbitrary;
   entry.will_fail = watcher.will_fail;
   entry.checks_output_only = watcher.checks_output_only;
+  entry.skip_code = watcher.skip_code;
   if (usage) {
     entry.look = [&] { usage->look(); };
   }

@@ -141,7 +141,7 @@ int watch(std::vector<std::string> command, const policy::EntryReport& first) {
   const auto name = variable("GPUTEST_TEST");
   const auto end = run_entry(std::move(command),
                              {name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
-                              target.checks_output_only},
+                              target.checks_output_only, target.skip_code},
                              first);
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }

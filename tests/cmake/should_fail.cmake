@@ -196,7 +196,8 @@ should_pass("gpu_add_test(NAME t COMMAND /no/such/program)\ngpu_add_test(NAME u 
 gpu_add_test(NAME w COMMAND $<IF:1,/bin/true,/bin/false> LAUNCHER off)")
 
 # Properties that are set on the test.
-should_fail("gpu_add_test(NAME t COMMAND exe)\nset_tests_properties(t PROPERTIES SKIP_RETURN_CODE 4)"
+should_pass("gpu_add_test(NAME t COMMAND exe)\nset_tests_properties(t PROPERTIES SKIP_RETURN_CODE 4)")
+should_fail("gpu_add_test(NAME t COMMAND exe LAUNCHER off)\nset_tests_properties(t PROPERTIES SKIP_RETURN_CODE 4)"
   "gpu_add_test(NAME t): SKIP_RETURN_CODE is 4, but gputest says 77 when it skips a test, and CTest knows only one code. Remove the property.")
 should_fail("gpu_add_test(NAME t COMMAND exe)\nset_tests_properties(t PROPERTIES ENVIRONMENT \"A=1;GPUTEST_MEMORY=3GiB\")"
   "gpu_add_test(NAME t): the property ENVIRONMENT has GPUTEST_MEMORY=3GiB, which has no effect: gpu_add_test() sets GPUTEST_MEMORY itself. Write a keyword of gpu_add_test() in its place.")

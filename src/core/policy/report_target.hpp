@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <charconv>
 #include <string>
+#include <string_view>
 
 namespace gputest::policy {
 
@@ -11,6 +13,7 @@ namespace gputest::policy {
 ///     ctest               CTest, by its exit code. It is to watch its command; or nobody watches (MEMORY none)
 ///     will_fail           the same, and CTest inverts the exit code (WILL_FAIL)
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
+///     skip_code:<n>       ctest, and a command that ends with n has skipped itself, as the project says
 ///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/entry_page)
 ///
 /// CMake writes the words (cmake/detail/entry_properties.cmake), a watcher the path. Any other word means `ctest`.
@@ -19,6 +22,7 @@ struct ReportTarget {
   bool will_fail = false;
   bool checks_output_only = false;
   std::string page;
+  int skip_code = 0; ///< of the command itself; 0: it has none
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }
 
@@ -29,9 +33,14 @@ struct ReportTarget {
 /// Pure, and never throws.
 [[nodiscard]] inline ReportTarget parse_report_target(const std::string& entry) {
   if (entry.empty() || entry.front() == '/') {
-    return {false, false, false, entry};
+    return {false, false, false, entry, 0};
   }
-  return {true, entry == "will_fail", entry == "by_output", {}};
+  constexpr std::string_view code = "skip_code:";
+  int skip_code = 0;
+  if (entry.compare(0, code.size(), code) == 0) {
+    std::from_chars(entry.data() + code.size(), entry.data() + entry.size(), skip_code);
+  }
+  return {true, entry == "will_fail", entry == "by_output", {}, skip_code};
 }
 
 } // namespace gputest::policy

@@ -14,11 +14,14 @@ constexpr int last_attempt = 3; // with whole devices
 
 } // namespace
 
-Verdict judge(const EntryReport& report, int exit_code, CommandKind command) {
+Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int skip_code) {
   const bool only_tests = command == CommandKind::gputest_executable;
   const bool unfinished = report.begun > report.ended;
   const bool is_missing = only_tests && report.begun == 0;
   const bool refused = !report.refused.empty() || report.nothing_ran > 0 || !report.not_run.empty();
+  if (skip_code != 0 && exit_code == skip_code && !refused && !unfinished && !report.failed) {
+    return {skipped_exit_code, "", true};
+  }
   if (exit_code == skipped_exit_code && !report.not_run.empty()) {
     return {EXIT_FAILURE, report.not_run, false};
   }

@@ -53,8 +53,9 @@ struct Verdict {
 /// The exit code is the command's, with two exceptions. 77 is a skip only if gputest said so, because other programs
 /// use the number for something else. 0 is no success if tests have begun and not ended, if none ran, or if gputest has
 /// refused one. Below the launcher a script may have dropped an exit code, and may expect that tests fail, so 0 is a
-/// success if they only did that.
-[[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, CommandKind command);
+/// success if they only did that. `skip_code`, if it is not 0, is how the command itself says that it has skipped; the
+/// exit code for CTest is then 77.
+[[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int skip_code = 0);
 
 /// What is said when the watcher ends by SIGKILL because CTest would not see a failure in an exit code. `will_fail`: it
 /// inverts them; else it judges by the output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION).

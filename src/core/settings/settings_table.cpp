@@ -98,7 +98,7 @@ const std::vector<Setting>& settings_table() {
        "the folder of the run logs if GPUTEST_LOG is not set", By::gputest},
       {"GPUTEST_DEFAULT_PROCESSES_PER_DEVICE", "0 to 1024", "0",
        "GPUTEST_PROCESSES_PER_DEVICE if that is not set: the project's", By::gputest},
-      {"GPUTEST_ENTRY", "ctest, will_fail, by_output, or the path of a page", "nobody",
+      {"GPUTEST_ENTRY", "ctest, will_fail, by_output, skip_code:<n>, or the path of a page", "nobody",
        "to whom the process reports how its tests ended", By::gputest},
       {"GPUTEST_LEARNED", "a size such as 3GiB", "256MiB", "what GPUTEST_MEMORY=auto stands for at first", By::gputest},
       {"GPUTEST_ATTEMPT", "2 or 3", "none", "how often the test process has been started, if that is not once",

@@ -47,6 +47,20 @@ void expect(const std::vector<Row>& rows, CommandKind command) {
 const std::string of_77 = "the command ended with 77, which CTest would report as skipped, and gputest did not skip it";
 const std::string in_the_middle = "the command ended with 0, and the test Sort.Keys had begun and not ended";
 
+TEST(Verdict, of_a_command_with_a_code_of_its_own_for_a_skip_is_a_skip_unless_a_test_failed) {
+  const auto code = [](const EntryReport& report, int exit_code) {
+    return judge(report, exit_code, CommandKind::arbitrary, 5).exit_code;
+  };
+  EXPECT_EQ(code(told(0, 0), 5), 77);
+  EXPECT_EQ(code(told(1, 1), 5), 77);
+  EXPECT_EQ(code(told(0, 0), 4), 4);
+  EXPECT_EQ(code(told(0, 0), 77), 1) << "which some programs mean otherwise";
+  EXPECT_EQ(code(failed(told(1, 1)), 5), 5);
+  EXPECT_EQ(code(told(1, 0), 5), 5) << "it ended in a test";
+  EXPECT_EQ(code(told(1, 1, 0, 0, "no GPU"), 5), 5);
+  EXPECT_EQ(judge(told(0, 0), 5, CommandKind::arbitrary).exit_code, 5);
+}
+
 TEST(Verdict, of_tests_needs_their_own_word) {
   expect(
       {
