@@ -470,13 +470,15 @@ TEST_F(MergeCommand, junit_says_what_a_test_leased_and_took_of_which_device_in_h
             line("1002", "1", R"("event":"again","text":"no room","attempt":"1")") +
             line("1003", "2", R"("event":"lease","bytes":7,"devices":["GPU-1"],"waited":0)") +
             line("1004", "2", R"("event":"release","evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":6}])"));
-  write("shard/tests.xml", "<testsuite><testcase name='sort' status='run'/><testcase name='copy' status='run'/></testsuite>");
+  write("shard/tests.xml",
+        "<testsuite><testcase name='sort' status='run'/><testcase name='copy' status='run'/></testsuite>");
   write("suite.json", R"({"tests":[{"name":"sort"},{"name":"copy"}]})");
   EXPECT_EQ(merge({"--suite", "suite.json", "--junit", "merged.xml", "shard"}).exit_code, 0);
   const auto merged = text("merged.xml");
   for (const std::string property :
        {R"("gputest_lease_bytes" value="7")", R"("gputest_peak_bytes" value="6")", R"("gputest_device" value="GPU-1")",
-        R"("gputest_attempts" value="2")", R"("gputest_peak_evidence" value="exact")", R"("shard" value="shard/tests.xml")"}) {
+        R"("gputest_attempts" value="2")", R"("gputest_peak_evidence" value="exact")",
+        R"("shard" value="shard/tests.xml")"}) {
     EXPECT_THAT(merged.substr(0, merged.find("</testcase>")), HasSubstr("<property name=" + property + "/>"));
   }
   EXPECT_THAT(merged.substr(merged.find("</testcase>")), testing::Not(HasSubstr("gputest_")));
