@@ -424,6 +424,14 @@ def test_a_file_of_figures_is_checked_before_tests_are_collected(run, pytester, 
         result.assert_outcomes(passed=1)
 
 
+def test_a_file_of_figures_in_an_ini_file_is_beside_it(run, pytester):
+    pytester.makeini("[pytest]\ngpu_needs = needs.jsonl")
+    (pytester.path / "needs.jsonl").write_text("")
+    pytester.mkdir("sub").joinpath("test_sub.py").write_text("def test_one(): pass")
+    os.chdir("sub")
+    run(None).assert_outcomes(passed=1)
+
+
 def test_overuse_names_the_variable_of_a_library_that_takes_the_gpu(run, pytester, monkeypatch):
     pytester.makepyfile(jax="")
     suite = """

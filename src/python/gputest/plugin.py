@@ -56,7 +56,10 @@ def _runs_nothing(options) -> bool:
 
 def _option(config, name: str, options=None) -> Optional[str]:
     value = getattr(options or config.option, name, None)
-    value = value if value is not None else (config.getini(name) or None)
+    if value is None:
+        value = config.getini(name) or None
+        if value and name == "gpu_needs" and config.inipath:  # pytest may be started in any folder
+            value = os.path.join(str(config.inipath.parent), value)
     return ",".join(value) if isinstance(value, list) else value  # of a pyproject.toml
 
 
