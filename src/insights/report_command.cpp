@@ -104,6 +104,10 @@ std::vector<std::string> notes_on(const RunLog& run) {
 }
 
 tool::ExitCode report(const ReportOptions& options) {
+  if (ran_without_a_log(options.folder, options.log)) {
+    fmt::print("there is nothing to report of the tests that ctest has run in {}: none has used a GPU\n", options.folder);
+    return tool::ExitCode::done;
+  }
   auto logs = logs_of(options.folder, options.log);
   auto& run = logs.front().log;
   const auto ctest_log = ctest_log_of(run);

@@ -5,6 +5,7 @@
 #include "core/os/process.hpp"
 #include "core/settings/settings.hpp"
 #include "insights/text_file.hpp"
+#include "tool/ctest_facts.hpp"
 #include "tool/table.hpp"
 
 #include <gputest/error.hpp>
@@ -97,6 +98,13 @@ std::vector<RunLogFile> read_run_logs(const std::string& where) {
   std::sort(logs.begin(), logs.end(),
             [](const RunLogFile& a, const RunLogFile& b) { return a.log.begun > b.log.begun; });
   return logs;
+}
+
+bool ran_without_a_log(const std::string& folder, const std::string& log) {
+  std::error_code none;
+  const fs::directory_iterator files{settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), none};
+  return log.empty() && tool::ctest_ran_without_gpu(folder) &&
+         std::none_of(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".jsonl"; });
 }
 
 std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log) {

@@ -28,6 +28,9 @@ struct RunLogFile {
 /// there is none.
 [[nodiscard]] std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log);
 
+/// Whether a ctest was started in `folder` whose tests have used no GPU, and there is no log where logs_of() looks.
+[[nodiscard]] bool ran_without_a_log(const std::string& folder, const std::string& log);
+
 /// Adds `--test-dir`.
 void add_test_dir(CLI::App& command, std::string& folder, const std::string& text);
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/ctest_facts.hpp"
 
+#include "core/os/file.hpp"
 #include "core/policy/request.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 namespace gputest::tool {
@@ -75,6 +78,23 @@ std::string ctest_facts(const DevicesReport& report) {
                      devices, largest, most_processes, context, rounded_up(small.bytes),
                      rounded_up(medium.bytes) + alone, rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1,
                      suits_mps ? "" : " ENVIRONMENT GPUTEST_MPS=off");
+}
+
+bool ctest_ran_without_gpu(const std::string& folder) {
+  std::error_code none;
+  bool any = false;
+  for (const auto& file : std::filesystem::directory_iterator{folder + "/Testing/Temporary", none}) {
+    const auto name = file.path().filename().string();
+    if (name.rfind("LastTest", 0) != 0 || name.rfind("LastTestsFailed", 0) == 0) {
+      continue;
+    }
+    any = true;
+    const auto log = os::contents_of(file.path().string()).value_or("");
+    if (log.find("/gputest-entry\" \"") != std::string::npos || log.find("/gputest\" \"run\"") != std::string::npos) {
+      return false;
+    }
+  }
+  return any;
 }
 
 } // namespace gputest::tool

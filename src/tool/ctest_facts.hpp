@@ -15,4 +15,7 @@ namespace gputest::tool {
 /// with workers that must not use MPS. Empty if no device can give any. Pure.
 [[nodiscard]] std::string ctest_facts(const DevicesReport& report);
 
+/// Whether a ctest has run tests in this folder, and none of them by gputest's programs, by the log that it leaves there.
+[[nodiscard]] bool ctest_ran_without_gpu(const std::string& folder);
+
 } // namespace gputest::tool

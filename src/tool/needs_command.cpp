@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/settings/settings.hpp"
+#include "tool/ctest_facts.hpp"
 #include "tool/json_text.hpp"
 #include "tool/needs.hpp"
 #include "tool/table.hpp"
@@ -200,6 +201,10 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
   const auto folder = !options.log.empty() ? options.log
                                            : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
   const auto needs = needs_in(folder, false);
+  if (needs.empty() && options.log.empty() && ctest_ran_without_gpu(options.folder)) {
+    fmt::print("gputest has measured no test that ctest has run in {}: none has used a GPU\n", options.folder);
+    return ExitCode::done;
+  }
   if (needs.empty()) {
     throw Error{fmt::format("there is no run log in {} in which a test was measured. Run the tests with ctest, and write --test-dir with "
                             "the folder in which ctest was started, or --log with a folder of logs",

@@ -220,6 +220,16 @@ TEST_F(NeedsCommand, says_where_it_has_looked) {
   EXPECT_THAT(ended.err, HasSubstr("there is no run log in " + tool_.folder().path() + "/Testing/gputest"));
 }
 
+TEST_F(NeedsCommand, has_nothing_to_say_where_ctest_has_run_and_no_test_has_used_a_gpu) {
+  std::filesystem::create_directories(tool_.folder().path() + "/Testing/Temporary");
+  std::ofstream{tool_.folder().path() + "/Testing/Temporary/LastTest.log"} << "\n";
+  for (const auto& options : std::vector<std::vector<std::string>>{{}, {"--check", file_}, {"--export", file_}}) {
+    const auto ended = needs(options);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("gputest has measured no test that ctest has run in "));
+  }
+}
+
 /// Anybody who can write a log could else write to the terminal of those who read it.
 TEST_F(NeedsCommand, shows_no_control_character_of_a_log) {
   add_run({{R"(a\u001b[31m\u0007)", 2_GiB, declares(1_GiB)}});
