@@ -88,10 +88,18 @@ public:
   /// Leases for a test case, once for all its sections.
   const Outcome& begin_test(const Catch::TestCaseInfo& test) {
     if (!outcome_) {
+      may_fail_ = test.okToFail();
       begun_at_ = std::chrono::steady_clock::now();
       outcome_ = sequence_.begin(test.name, needs_of(test, sequence_.entry_request()));
     }
     return *outcome_;
+  }
+
+  /// Of the test case that runs. `[!mayfail]` and `[!shouldfail]` expect that, so it forbids no further attempt.
+  void check_failed() const {
+    if (!may_fail_) {
+      detail::TestRun::of_process().check_failed();
+    }
   }
 
   [[nodiscard]] bool test_has_begun() const { return outcome_.has_value(); }
@@ -133,6 +141,7 @@ private:
   detail::TestSequence sequence_;
   std::chrono::steady_clock::time_point begun_at_;
   std::optional<Outcome> outcome_; ///< of the running test case
+  bool may_fail_ = false;
   bool failed_at_end_ = false;     ///< a test case whose end Catch2 had reported
   std::optional<detail::TestRun::End> end_;
 };
@@ -218,7 +227,7 @@ public:
 
   void assertionEnded(const Catch::AssertionStats& stats) override {
     if (!stats.assertionResult.isOk()) {
-      detail::TestRun::of_process().check_failed();
+      Adapter::instance().check_failed();
     }
   }
 

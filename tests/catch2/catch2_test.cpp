@@ -62,6 +62,14 @@ TEST_F(Catch2, holds_what_the_tags_say) {
   EXPECT_TRUE(claim_of(medium).medium_lock);
 }
 
+TEST_F(Catch2, case_that_may_fail_runs_again_although_a_check_has_failed) {
+  const auto holder = start_holder();
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_ATTEMPTS", "1");
+  EXPECT_THAT(run_case("fails and takes more").err, HasSubstr("does not run again, because something has failed"));
+  EXPECT_THAT(run_case("may fail and takes more").err, HasSubstr("runs no more (GPUTEST_ATTEMPTS=1)"));
+}
+
 TEST_F(Catch2, takes_from_the_entry_what_no_tag_says) {
   set("GPUTEST_MEMORY", "2GiB");
   auto untagged = start_case("untagged");

@@ -38,6 +38,7 @@ struct TestCaseInfo {
   bool hidden = false;
   bool may_fail = false;
   [[nodiscard]] bool isHidden() const { return hidden; }
+  [[nodiscard]] bool okToFail() const { return may_fail; }
 };
 
 class ITestInvoker {

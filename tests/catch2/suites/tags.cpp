@@ -30,6 +30,14 @@ TEST_CASE("fails", "[gpu_small]") { REQUIRE(gputest::current_devices().empty());
 TEST_CASE("too much", "[gpu:100GiB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("bad size", "[gpu:3GB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("may fail", "[!mayfail][gpu_small]") { CHECK(false); }
+TEST_CASE("fails and takes more", "[sort]") {
+  CHECK(false);
+  const gputest::SimulatedBuffer buffer{2_GiB};
+}
+TEST_CASE("may fail and takes more", "[!mayfail]") {
+  CHECK(false);
+  const gputest::SimulatedBuffer buffer{2_GiB};
+}
 TEST_CASE("host", "[no_gpu]") { stop_at("body"); }
 TEST_CASE("host with a size", "[no_gpu][gpu:3GiB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("hidden", "[.][gpu_large]") {}
