@@ -90,17 +90,25 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
          " (GPUTEST_DEVICE_MEMORY)");
   }
   const auto& of_all = entry.request.capabilities;
-  const auto choice = choose(plan, allowed, of_all | plan.capabilities);
+  auto choice = choose(plan, allowed, of_all | plan.capabilities);
   const auto& possible = choice.present ? choice.candidates : allowed.indices;
   if (capable(of_all, possible).empty()) {
     return answers_.skip(not_capable(who, why_not_capable(of_all, possible)), SkipCause::machine);
   }
   limit_to_smallest_of(possible);
   expect_overhead(choice);
+  candidates_ = choice.candidates;
   fit(entry);
   Plan fitting = plan;
+  const Bytes largest = usable_of_each(choice.candidates, choice.gpus);
   for (auto& asked : fitting.requests) {
     asked = policy::fitted(asked, largest_for_a_test());
+    if (asked.is_estimated() && policy::to_memory_request(asked, chosen_.smallest).whole_device() && !choice.present) {
+      // Only the last attempt asks for that, after the test has asked for more than others have left of a device.
+      const auto is_smaller = [&](std::size_t index) { return machine_->usable_bytes(index) < largest; };
+      choice.candidates.erase(std::remove_if(choice.candidates.begin(), choice.candidates.end(), is_smaller),
+                              choice.candidates.end());
+    }
   }
   auto request = request_for(choice, fitting, entry.large);
   request.who = who;
@@ -190,7 +198,7 @@ Bytes Place::largest_for_a_test() const {
     return {};
   }
   Bytes largest;
-  for (std::size_t index = 0; machine_ && index < machine_->devices().size(); ++index) {
+  for (const std::size_t index : candidates_) {
     largest = std::max(largest, machine_->usable_bytes(index) - overhead_.bytes());
   }
   constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
@@ -198,9 +206,11 @@ Bytes Place::largest_for_a_test() const {
 }
 
 Bytes Place::largest_total() const {
-  const auto& all = machine_->devices();
-  return std::max_element(all.begin(), all.end(), [](const Device& a, const Device& b) { return a.total < b.total; })
-      ->total;
+  Bytes largest;
+  for (const std::size_t index : candidates_) {
+    largest = std::max(largest, machine_->devices()[index].total);
+  }
+  return largest;
 }
 
 Bytes Place::smallest_usable() const {

@@ -84,10 +84,11 @@ public:
   [[nodiscard]] policy::DeviceMask mask_of(std::size_t gpus) const;
   [[nodiscard]] policy::DeviceMask mask() const { return mask_of(chosen_.bits.size()); }
 
-  /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
+  /// The most that a test of this process can have of any device that the process could choose, in whole MiB; 0: not
+  /// known.
   [[nodiscard]] Bytes largest_for_a_test() const;
 
-  /// The most that a device of this machine has.
+  /// The memory of the largest device that the process could choose.
   [[nodiscard]] Bytes largest_total() const;
 
   /// What a process can have of that one of its devices which has the least.
@@ -150,6 +151,7 @@ private:
   std::optional<ParentLease> parent_lease_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   std::optional<ledger::Ledger::EnterRequest> deferred_; ///< to enter by, if a test can run after all
+  std::vector<std::size_t> candidates_; ///< of which it chooses, in the machine's list
   ChosenDevices chosen_;
   Overhead overhead_;
   DeviceHeap heap_;

@@ -146,6 +146,31 @@ TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waitin
   EXPECT_THAT(outcome.reason, HasSubstr("waits only for what each of them can hold; the smallest has 39.5 GiB"));
 }
 
+TEST_F(Placing, puts_an_estimate_on_a_device_that_can_hold_it_and_refuses_none) {
+  const auto estimated = [](Bytes bytes) {
+    Request request = bytes;
+    request.memory_by = SaidBy::estimate;
+    return std::vector<Request>{request};
+  };
+  ASSERT_EQ(enter("gpus=2 gib=40,80", estimated(60_GiB)).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1");
+  gate_.reset();
+  unsetenv("GPUTEST_LEASE_OF");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+
+  ASSERT_EQ(enter("gpus=2 gib=40,80", estimated(1024_GiB)).kind, Outcome::Kind::granted);
+  EXPECT_EQ(claim().candidates, claim().devices) << "a whole device is the larger one, whatever others have of it";
+  EXPECT_EQ(visible(), "GPU-fake-1");
+  gate_.reset();
+  unsetenv("GPUTEST_LEASE_OF");
+
+  setenv("CUDA_VISIBLE_DEVICES", "GPU-fake-0", 1);
+  ASSERT_EQ(enter("gpus=2 gib=40,80", estimated(60_GiB)).kind, Outcome::Kind::granted);
+  EXPECT_EQ(gate_->lease(gate_->entry().request, "Sort.Keys").outcome.kind, Outcome::Kind::granted)
+      << "the larger device is not this process's";
+  EXPECT_TRUE(claim().exclusive);
+}
+
 TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
   cuda_->initialised = true;
   setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
