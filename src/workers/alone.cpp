@@ -18,12 +18,14 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::workers {
 
 namespace {
 
+using supervise::describe_end;
 using supervise::does_not_fail;
 using supervise::end_by_signal;
 using supervise::run_entry;
@@ -72,6 +74,18 @@ std::vector<std::string> command_of_worker(const TestCase& test) {
   return command;
 }
 
+/// The last of the cases whose list is short enough for a variable, taken off them.
+std::vector<std::string> take_last(std::vector<std::string>& cases) {
+  std::size_t length = 0;
+  auto first = cases.end();
+  while (first != cases.begin() && (length += std::prev(first)->size() + 1) < longest_list) {
+    --first;
+  }
+  std::vector<std::string> last{first, cases.end()};
+  cases.erase(first, cases.end());
+  return last;
+}
+
 /// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the
 /// environment: what this process starts is no entry any more, and no part of the run's log.
 bool fails_after(const TestCase& test, std::vector<std::string> cases, Clock::time_point until) {
@@ -98,13 +112,7 @@ struct Culprits {
 /// The fewest of the cases `before` that are found by halving. All of them, if the case does not fail after a half.
 Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
   const auto until = Clock::now() + for_search;
-  std::size_t length = 0;
-  auto first = before.end();
-  while (first != before.begin() && (length += std::prev(first)->size() + 1) < longest_list) {
-    --first;
-  }
-  before.erase(before.begin(), first);
-  Culprits found{std::move(before), false};
+  Culprits found{take_last(before), false};
   while (found.filters.size() > 1) {
     const auto middle = found.filters.begin() + static_cast<std::ptrdiff_t>(found.filters.size() / 2);
     std::vector<std::string> later{middle, found.filters.end()};
@@ -196,6 +204,26 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
         " failed in a worker, which counts whatever comes of it alone. With GPUTEST_DEPENDENCE=show it would not");
   }
   return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
+}
+
+bool end_as_they_should(const TestCase& test, std::vector<std::string> cases) {
+  for (const auto* const name : {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_TIMEOUT", "GTEST_OUTPUT"}) {
+    os::remove_variable(name); // of the case for which the worker was started
+  }
+  os::set_variable("GPUTEST_LOG", "off");
+  while (!cases.empty()) {
+    const auto list = take_last(cases);
+    if (list.empty()) {
+      return false; // no program can be given a name of that length
+    }
+    os::set_variable("GPUTEST_CASES", list_of(list));
+    const auto end = run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable});
+    if (end.signal != 0 || !does_not_fail(end.exit_code)) {
+      say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
+      return false;
+    }
+  }
+  return true;
 }
 
 } // namespace gputest::workers

@@ -160,6 +160,7 @@ constexpr milliseconds longest_gap{100};
 struct Worker::State {
   std::optional<workers::WorkerChannel> channel; ///< none: the cases are those of a list
   std::deque<std::string> list;
+  std::optional<std::string> entry_of_list; ///< GPUTEST_ENTRY, if somebody watches all cases of the list
   std::string report; ///< where GoogleTest writes it
   os::FileStates files;
 
@@ -293,6 +294,7 @@ Worker* Worker::of_process() {
     auto* const made = new Worker; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
     made->state_->channel = request.channel.empty() ? std::nullopt : workers::WorkerChannel::open(request.channel);
     made->state_->list = {request.cases.begin(), request.cases.end()};
+    made->state_->entry_of_list = os::read_variable("GPUTEST_ENTRY");
     made->state_->report = report_of_worker();
     static_cast<void>(TestRun::of_process()); // begins to read entries here, not with the first case's
     made->state_->files = os::states_of_program();
@@ -341,6 +343,9 @@ std::optional<std::string> Worker::next_case() {
   } else {
     filter = state.list.front();
     state.list.pop_front();
+    if (state.entry_of_list) {
+      os::set_variable("GPUTEST_ENTRY", *state.entry_of_list);
+    }
   }
   TestRun::of_process().begin_next_case();
   state.since = state.start ? Clock::now() : state.since;

@@ -5,6 +5,7 @@
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 #include "supervise/supervised_command.hpp"
+#include "workers/alone.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/worker_message.hpp"
 #include "workers/worker_process.hpp"
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -297,13 +299,43 @@ private:
     return nullptr;
   }
 
-  /// gputest has ended the worker, so that its case runs again: the cases before it have done nothing wrong.
+  /// gputest has ended the worker, so that its case runs again. How a process ends after the cases before it is seen
+  /// after they have run again, too.
   void reply_stopped() {
     const int status = worker_.wait_for_status();
     leave(for_more_memory);
-    forget_cases();
     worker_.kill_all();
     reply_death(status, false);
+    if (!history_.empty()) {
+      see_end_of_cases();
+    }
+  }
+
+  /// In a process of its own, which kills all below it when it ends.
+  void see_end_of_cases() {
+    const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
+    const pid_t supervisor = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::signal(SIGPIPE, SIG_DFL); // NOLINT(concurrency-mt-unsafe): one thread
+      ::dup2(wrote.number(), STDOUT_FILENO);
+      ::dup2(wrote.number(), STDERR_FILENO);
+      std::_Exit(::getppid() == supervisor && end_as_they_should(test_, history_) ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    const Descriptor end{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+    if (pid < 0 || !end) {
+      return; // nobody sees it, which the entry that ends workers tells
+    }
+    Events{}.add(end).add(run_.ctest).wait(for_ever);
+    int status = 0;
+    if (is_ready(end) && ::waitpid(pid, &status, 0) == pid && status == 0) {
+      forget_cases();
+    } else if (is_ready(end)) {
+      note("was ended because another one needed more memory than there was. To show how a process ends after them, "
+           "they ran again in another process, which did not end as it should",
+           false, read_from(wrote, 0));
+    } // else ctest has ended, which the process below does not outlive
   }
 
   void reply_after_end(const std::string& filter, WorkerMessage verdict, bool has_verdict) {
@@ -359,12 +391,15 @@ private:
   /// Has the entry that ends workers tell how this one has ended, if it had run cases: no process of a case would have
   /// ended like one that has run none.
   void note(const std::string& how, bool may_be_anothers) {
-    if (history_.empty()) {
-      return;
+    if (!history_.empty()) {
+      note(how, may_be_anothers, worker_.take_output());
     }
+  }
+
+  void note(const std::string& how, bool may_be_anothers, const std::string& wrote) {
     const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
                        history_.back() + " last, ";
-    if (note_end(run_.folder, may_be_anothers, worker_.take_output(), "that had run " + cases + how)) {
+    if (note_end(run_.folder, may_be_anothers, wrote, "that had run " + cases + how)) {
       forget_cases();
     }
     if (!may_be_anothers) {

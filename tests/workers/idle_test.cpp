@@ -341,6 +341,26 @@ TEST_F(BesideHolder, runs_a_case_again_alone_that_was_stopped_and_nobody_is_blam
   EXPECT_THAT(results.at("workers_end").output, HasSubstr("1 ended because a case needed more memory than there was"));
 }
 
+TEST_F(WorkerCase, sees_how_a_process_ends_after_cases_whose_worker_was_stopped_in_a_later_one) {
+  add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
+  add("Undeclared.takes_most", "", {}, "", "DEPENDS Crash.at_an_idle_end FIXTURES_REQUIRED workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
+              "FIXTURES_CLEANUP workers ENVIRONMENT GPUTEST_TEST=workers_end");
+  ChildProcess other{{TOOL, "run", "--memory", "2GiB", "--", "/bin/sh", "-c", "echo @inside; read line"},
+                     environment()};
+  other.wait_for_out("@inside");
+  auto ctest = start_ctest({"-j1"});
+  ctest.wait_for_out("Undeclared.takes_most waits for");
+  other.close_input();
+  const auto results = results_of(ctest.finish().out);
+  EXPECT_EQ(results.at("Undeclared.takes_most").word, "Passed") << results.at("Undeclared.takes_most").output;
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output,
+              AllOf(HasSubstr("@at the end"), HasSubstr("gputest: the process ended by the signal Aborted"),
+                    HasSubstr("that had run 1 case, Crash.at_an_idle_end last, was ended because another one needed "
+                              "more memory than there was. To show how a process ends after them, they ran again")));
+}
+
 /// A worker whose supervisor is this test.
 class KeptWorker : public WorkerCase {
 protected:
