@@ -74,7 +74,7 @@
   ``NEEDS``
     A file in the sources with what entries of the project were measured to take, by name: ``gputest needs --export`` writes it. ctest reads it
     when it starts. A test that declares no memory asks for the figure at first, where no earlier run in the build tree says how much it
-    takes. The file need not exist. Default: the variable ``GPUTEST_NEEDS_FILE``, else none.
+    takes. Its label, ``gpu_small``, ``gpu_medium`` or ``gpu_large``, is that of the figure in the file. The file need not exist. Default: the variable ``GPUTEST_NEEDS_FILE``, else none.
 
   ``LAUNCHER``
     ``on``: use the launcher, for an executable that uses CUDA before its tests start. ``off``: do not use it, for an executable that
@@ -170,7 +170,8 @@ function(gpu_add_test)
   endif()
   cmake_language(EVAL CODE "add_test(NAME ${quoted_name} COMMAND${command}${ARG_COMMAND_ARGUMENTS}${options})")
 
-  _gputest_labels_of(${memory_class} own_labels)
+  _gputest_label_of_add_test(${memory_class} label)
+  _gputest_labels_of(${label} own_labels)
   set(ARG_PLAIN FALSE)
   set(pair_of_labels "LABELS [[${own_labels}]]")
   if(memory_class STREQUAL "host")
@@ -188,7 +189,8 @@ function(gpu_add_test)
     string(REGEX REPLACE "^(auto|${memory_class})" any size "${size}")
     _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
     string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
-    _gputest_let_ctest_schedule("${ARG_NEEDS}")
+    _gputest_needs_file(needs)
+    _gputest_let_ctest_schedule("${needs}")
   endif()
   _gputest_quote("${settings}" quoted)
   cmake_language(EVAL CODE "set_tests_properties(${quoted_name} PROPERTIES ENVIRONMENT_MODIFICATION ${quoted}${properties})")

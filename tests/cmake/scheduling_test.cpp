@@ -276,6 +276,33 @@ TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_pro
   EXPECT_THAT(learned(), IsEmpty());
 }
 
+TEST_F(Scheduling, labels_entries_of_undeclared_memory_by_the_projects_file_and_not_by_earlier_runs) {
+  const auto line = [](const std::string& test, const std::string& figures) {
+    return R"({"test":")" + test + R"(","needs":{)" + figures + "}}\n";
+  };
+  const auto label = [&](const std::string& name) {
+    const auto labels = entries()[name]["LABELS"];
+    return labels.at(labels.size() - 1).get<std::string>();
+  };
+  write("needs.jsonl", line("Plain.first", R"("16GiB":"9216MiB","80GiB":"9216MiB")") +
+                           line(R"(a \"b\")", R"("80GiB":"7168MiB")") + line("declares", R"("80GiB":"7168MiB")"));
+  configure("gpu_add_test(NAME [[a \"b\"]] COMMAND true NEEDS needs.jsonl)\n"
+            "gpu_add_test(NAME declares COMMAND true MEMORY small NEEDS needs.jsonl)\n"
+            "gpu_add_test(NAME unknown COMMAND true NEEDS needs.jsonl)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.* LARGE serial NEEDS needs.jsonl)\n");
+  std::filesystem::create_directories(path("build/Testing/gputest"));
+  write("build/Testing/gputest/run-1.jsonl", log_of("unknown", 3) + log_of("Plain.second", 3));
+  EXPECT_EQ(label("a \"b\""), "gpu_medium");
+  EXPECT_EQ(label("declares"), "gpu_small");
+  EXPECT_EQ(label("unknown"), "gpu_small");
+  EXPECT_EQ(label("Plain.first"), "gpu_large") << "more than half of the smallest device that is named";
+  EXPECT_EQ(entries()["Plain.first"].count("RUN_SERIAL"), 0U) << "it waits for its bytes";
+  EXPECT_EQ(label("Plain.second"), "gpu_small");
+  write("needs.jsonl", line("Plain.second", R"("80GiB":"7168MiB")"));
+  EXPECT_EQ(label("Plain.first"), "gpu_small") << "the list is made again";
+  EXPECT_EQ(label("Plain.second"), "gpu_medium");
+}
+
 TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_executable_names_no_library_of_gpus) {
   set("GPUTEST_DEVICES", "none");
   for (const std::string file : {"listed", "liblisted_library.so"}) {
