@@ -116,7 +116,10 @@ public:
   /// For a test that ran out of memory: says on stderr, and returns, its lease, which processes have memory of this
   /// process's devices beyond what they have leased, as far as this can be seen, and what to do. Returns nothing while
   /// another call is in progress. Throws LedgerError.
-  [[nodiscard]] std::string explain_out_of_memory(const std::string& who);
+  ///
+  /// `may_run_again`: the process ends here, and its entry runs once more, alone, if it is proven that the test kept to
+  /// its lease and that others had more than their estimated ones. Not if a check has failed in this process before.
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& who, bool may_run_again = false);
 
   /// What the lease's test has allocated of all its devices and not freed by now; nullopt: nothing is held, or it is
   /// not known exactly. A language that frees unused objects late can free them then, before release() calls them a

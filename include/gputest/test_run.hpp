@@ -88,6 +88,11 @@ public:
   /// thread.
   void run_again(Bytes needed, Bytes leased) noexcept;
 
+  /// For a test that ran out of memory within its lease of `leased`, while others had `taken` more than their estimated
+  /// ones: ends the process, and the watcher runs the entry once more, alone. Returns if nobody watches, if anything
+  /// else has failed in the process, or if this is the last attempt.
+  void run_again_alone(Bytes leased, Bytes taken) noexcept;
+
   /// What became of one test, for the run log.
   struct TestEnd {
     std::string suite;             ///< empty if the framework has none

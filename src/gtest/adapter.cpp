@@ -240,18 +240,17 @@ TestNeeds Adapter::needs_of(const ::testing::TestSuite& suite, const ::testing::
 }
 
 void Adapter::note_result(const ::testing::TestPartResult& result) noexcept {
-  if (result.failed()) {
-    TestRun::of_process().check_failed();
+  if (!result.failed()) {
+    return;
   }
   try {
     auto* const session = sequence_.session();
-    if (session == nullptr || reporting_ || !result.failed() || !out_of_memory_.empty() ||
-        !is_out_of_memory(result.message())) {
-      return;
+    if (session != nullptr && !reporting_ && out_of_memory_.empty() && is_out_of_memory(result.message())) {
+      out_of_memory_ = session->explain_out_of_memory(running_, true); // GoogleTest's lock is held: it cannot be asked
     }
-    out_of_memory_ = session->explain_out_of_memory(running_); // GoogleTest's lock is held: it cannot be asked
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
   }
+  TestRun::of_process().check_failed();
 }
 
 void Adapter::begin_suite(const ::testing::TestSuite& suite) {

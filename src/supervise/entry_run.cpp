@@ -106,9 +106,6 @@ int attempts_of(const WatchedEntry& entry) {
   return entry.kind == policy::CommandKind::arbitrary ? 1 : value == "1" ? 1 : value == "2" ? 2 : 3;
 }
 
-/// Whether its tests may ask for more than is there: what they declare cannot.
-bool may_be_stopped() { return os::read_variable("GPUTEST_MEMORY").value_or("auto").rfind("auto", 0) == 0; }
-
 /// The end of an entry that fails other than its test may: CTest is to see it whatever it expects.
 EntryEnd ended_unseen(EntryEnd end, const WatchedEntry& entry) {
   if (entry.will_fail || entry.checks_output_only) {
@@ -131,7 +128,8 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   EntryEnd end;
   WaitNotice notice;
   Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
-  watch.withholds_output = entry.checks_output_only && may_run_again && may_be_stopped();
+  watch.withholds_output =
+      entry.checks_output_only && may_run_again && policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
   watch.look_interval = std::chrono::milliseconds{entry.look ? 100 : 1000};
   watch.look = [&] {
     notice.look(page);
@@ -168,17 +166,24 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   return verdict.counts_for_will_fail ? end : ended_unseen(std::move(end), entry);
 }
 
-/// Says that the entry runs again, and sets the environment of that attempt. False if it may not, which is a failure.
-bool prepare_next_attempt(const WatchedEntry& entry, const policy::EntryReport& report, int attempt) {
+/// Says that the entry runs again, and sets the environment of that attempt. Its number; 0: it may not, which is a
+/// failure.
+int prepare_next_attempt(const WatchedEntry& entry, const policy::EntryReport& report, int attempt) {
   const auto next = policy::next_attempt(entry.name, report, attempt, attempts_of(entry));
   if (next.number == 0 || !entry.checks_output_only) {
     say(next.text);
   }
   if (next.number != 0) {
     os::set_variable("GPUTEST_ATTEMPT", std::to_string(next.number));
+    os::set_variable("GPUTEST_ATTEMPT_BECAUSE", next.because);
     os::set_variable("GPUTEST_LEARNED", next.lease == Bytes{} ? "1024TiB" : std::to_string(next.lease.count()) + "B");
   }
-  return next.number != 0;
+  if (next.alone) {
+    const auto memory = os::read_variable("GPUTEST_MEMORY").value_or("auto");
+    const bool is_alone = memory.find(" alone") != std::string::npos;
+    os::set_variable("GPUTEST_MEMORY", (memory.empty() ? "auto" : memory) + (is_alone ? "" : " alone"));
+  }
+  return next.number;
 }
 
 } // namespace
@@ -191,8 +196,8 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
   }
   EntryEnd end;
   end.report = first;
-  for (int attempt = first.stopped ? 2 : 1;; ++attempt) {
-    if (end.report.stopped && !prepare_next_attempt(entry, end.report, attempt - 1)) {
+  for (int attempt = 1;;) {
+    if (end.report.stopped && (attempt = prepare_next_attempt(entry, end.report, attempt)) == 0) {
       end.exit_code = EXIT_FAILURE;
       return ended_unseen(std::move(end), entry);
     }

@@ -32,6 +32,8 @@ A claim can have a remark:
   ending              the process is exiting, and gives up its claim in a moment
   kept by a child     the process has exited, but a child that it forked has not; or it runs in another container
 
+Below the table is which processes gputest has started again, and why. Other users' cannot be seen.
+
 MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Waiting processes are
 listed in the order of arrival. A test that ctest holds back while others of its size run has no process yet, and
 is not listed. The ledger is read without its mutex, so lines may show different moments. The last line is the ledger's folder.
@@ -46,6 +48,7 @@ is not listed. The ledger is read without its mutex, so lines may show different
   processes    list of objects, holders first:
     pid, uid, user, who (the test, or the command)
     claim (as above, with _ for blanks), owner (running, stopped, children, ending, ended)
+    attempt (2 or 3 if gputest has started the entry again, else 1), attempt_because (the reason; empty if not known)
     ticket (order of arrival; the smaller one came first)
     device_uuids (of a process that waits to enter: those that it may get), gpus (how many of them)
     context_bytes, memory_bytes (held or asked for), both per device
@@ -60,7 +63,7 @@ void add_status(CommandLine& line) {
   line.add({"status", "Show which processes hold GPU memory, and which wait for it"}, status_help + exit_codes(),
            [json](const auto& /*words*/) {
              const auto view = ledger::look_at_ledger(settings_from_environment());
-             const auto status = make_status(view, std::chrono::system_clock::now(), os::user_name);
+             const auto status = make_status(view, std::chrono::system_clock::now(), {os::user_name, os::variable_of});
              fmt::print("{}", *json ? json_text(status) : to_text(status));
              return ExitCode::done;
            })

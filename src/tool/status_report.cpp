@@ -84,17 +84,24 @@ std::int64_t unix_ms(std::chrono::system_clock::time_point time) {
 }
 
 Document make_process(const ledger::LedgerView& view, const ledger::Record& record, const char* owner,
-                      const std::string& user, std::chrono::system_clock::time_point now) {
+                      const People& people, std::chrono::system_clock::time_point now) {
   const policy::Claim& claim = record.claim;
   const bool enters = claim.stage == policy::Stage::entering;
   const bool has_lease = claim.stage == policy::Stage::waiting || claim.stage == policy::Stage::holding;
+  const auto of_process = [&](const char* variable) {
+    const auto value = record.alive ? people.variable_of(static_cast<pid_t>(record.pid), variable) : std::nullopt;
+    return printable(value.value_or(""));
+  };
+  const auto attempt = of_process("GPUTEST_ATTEMPT");
   const auto uuids = uuids_in(view, enters ? claim.candidates : has_lease ? claim.wanted : claim.devices);
   return {{"pid", record.pid},
           {"uid", record.uid},
-          {"user", user},
+          {"user", people.name_of_user(record.uid)},
           {"who", record.who},
           {"claim", claim_name(kind_of(record))},
           {"owner", owner},
+          {"attempt", attempt == "2" ? 2 : attempt == "3" ? 3 : 1},
+          {"attempt_because", of_process("GPUTEST_ATTEMPT_BECAUSE")},
           {"device_uuids", uuids},
           {"gpus", enters ? claim.gpus : uuids.size()},
           {"context_bytes", claim.overhead_bytes},
@@ -149,7 +156,7 @@ std::string claimed_memory(const Document& process) {
 } // namespace
 
 nlohmann::ordered_json make_status(const ledger::LedgerView& view, std::chrono::system_clock::time_point now,
-                                   std::string (*name_of_user)(std::uint32_t uid)) {
+                                   const People& people) {
   std::vector<std::tuple<ClaimKind, std::uint64_t, std::int64_t, Document>> processes;
   for (std::size_t i = 0; i < view.records.size(); ++i) {
     const auto& entry = view.records[i];
@@ -157,7 +164,7 @@ nlohmann::ordered_json make_status(const ledger::LedgerView& view, std::chrono::
       continue; // it has a slot but no claim yet
     }
     processes.emplace_back(kind_of(entry), entry.claim.ticket, entry.pid,
-                           make_process(view, entry, owner_of(entry, view.states[i]), name_of_user(entry.uid), now));
+                           make_process(view, entry, owner_of(entry, view.states[i]), people, now));
   }
   std::sort(processes.begin(), processes.end());
   Document list = Document::array();
@@ -188,14 +195,19 @@ std::string to_text(const nlohmann::ordered_json& status) {
                {"CONTEXT", Align::right},
                {"MEMORY", Align::right},
                {"FOR", Align::right}}};
+  std::string attempts;
   for (const auto& process : status["processes"]) {
+    if (const auto attempt = process["attempt"].get<int>(); attempt > 1) {
+      attempts += fmt::format("{} is in attempt {}: {}\n", process["pid"].dump(), attempt,
+                              process["attempt_because"].get<std::string>());
+    }
     table.add_row({process["pid"].dump(), process["user"].get<std::string>(), process["who"].get<std::string>(),
                    claim_text(process), devices_text(process),
                    to_string(Bytes{process["context_bytes"].get<std::uint64_t>()}), claimed_memory(process),
                    session::short_duration(std::chrono::seconds{process["for_ms"].get<std::int64_t>() / 1000})});
   }
   const bool waits = status["processes"].back()["claim"].get<std::string>().rfind("waiting", 0) == 0; // the last line
-  return before + table.to_string() +
+  return before + table.to_string() + attempts +
          (waits ? ""
                 : "no process waits; tests that ctest holds back while others of their size run are not listed\n") +
          ledger;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gputest::ledger {
@@ -13,11 +14,16 @@ struct LedgerView;
 
 namespace gputest::tool {
 
-/// What `gputest status --json` prints of the ledger; its help documents the keys. `name_of_user` turns a uid into a
-/// name.
+/// Where what the ledger does not have of users and processes is asked for.
+struct People {
+  std::string (*name_of_user)(std::uint32_t uid);
+  /// Of the environment that a process was started with, as os::variable_of().
+  std::optional<std::string> (*variable_of)(int pid, const std::string& name);
+};
+
+/// What `gputest status --json` prints of the ledger; its help documents the keys.
 [[nodiscard]] nlohmann::ordered_json make_status(const ledger::LedgerView& view,
-                                                 std::chrono::system_clock::time_point now,
-                                                 std::string (*name_of_user)(std::uint32_t uid));
+                                                 std::chrono::system_clock::time_point now, const People& people);
 
 /// The same for people: a table, or one line that says `nobody`; and a line that says where the ledger is.
 [[nodiscard]] std::string to_text(const nlohmann::ordered_json& status);

@@ -42,6 +42,21 @@ protected:
     return start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Undeclared." + filter});
   }
 
+  /// A watched test with 3 of 4 GiB that goes on, and a process of which nobody watches that it takes 2 GiB before.
+  [[nodiscard]] std::pair<ChildProcess, ChildProcess> start_beside(const std::string& other, const std::string& test) {
+    auto watcher =
+        start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Neighbour." + test});
+    watcher.wait_for_out("@leased");
+    unset("GPUTEST_ENTRY");
+    auto neighbour = start("undeclared", {"--gtest_filter=" + other});
+    neighbour.wait_for_out("@before");
+    neighbour.say("go on");
+    neighbour.wait_for_out("@after");
+    set("GPUTEST_ENTRY", "ctest");
+    watcher.say("go on");
+    return {std::move(watcher), std::move(neighbour)};
+  }
+
   /// The process that holds a lease beside `holder`.
   [[nodiscard]] pid_t process_beside(const ChildProcess& holder) const {
     for (const auto& record : entries()) {
@@ -182,6 +197,37 @@ TEST_F(Undeclared, test_whose_output_is_judged_shows_that_of_its_last_attempt_al
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("attempt 1")), HasSubstr("attempt 2, after")));
   EXPECT_THAT(ended.err, Not(HasSubstr("gputest: ")));
+}
+
+TEST_F(Undeclared, neighbour_that_takes_more_than_was_estimated_makes_a_test_run_once_more_alone) {
+  auto [watcher, neighbour] = start_beside("Undeclared.stops", "keeps_to_its_lease");
+  static_cast<void>(wait_for_one(policy::Stage::entering));
+  EXPECT_EQ(neighbour.finish().exit_code, 0);
+  watcher.wait_for_out("@leased");
+  EXPECT_TRUE(entries().at(0).claim.exclusive);
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("gputest: entry: Neighbour.keeps_to_its_lease ran out of memory within its "
+                                         "lease of 3 GiB, while tests of other processes had 1.75 GiB more than "
+                                         "gputest had estimated for them. It runs once more, alone. Only that counts\n"),
+                               Not(HasSubstr("Undeclared.stops"))));
+}
+
+TEST_F(Undeclared, neighbour_does_not_make_a_test_run_again_if_it_or_the_test_took_more_than_was_declared) {
+  for (const auto& [other, test] :
+       std::vector<std::pair<std::string, std::string>>{{"Neighbour.declares_too_little", "keeps_to_its_lease"},
+                                                        {"Undeclared.stops", "exceeds_its_lease"},
+                                                        {"Undeclared.stops", "keeps_to_its_lease_and_fails"}}) {
+    auto [watcher, neighbour] = start_beside(other, test);
+    const Ended ended = watcher.finish();
+    EXPECT_EQ(ended.exit_code, 1) << other << test;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(test + " ran out of memory under its lease of "),
+                                 HasSubstr(other == "Undeclared.stops" ? "1.75 GiB beyond its estimated lease"
+                                                                       : "1.75 GiB beyond its lease"),
+                                 Not(HasSubstr("once more"))))
+        << other << test;
+    static_cast<void>(neighbour.finish());
+  }
 }
 
 /// What is killed leaves nothing: neither a process, nor a claim.

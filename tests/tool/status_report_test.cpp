@@ -22,6 +22,16 @@ const auto now = std::chrono::system_clock::time_point{1'700'000'000s};
 
 std::string name_of_user(std::uint32_t uid) { return uid == 0 ? "root" : "user" + std::to_string(uid); }
 
+constexpr std::int64_t again_pid = 666;
+
+std::optional<std::string> variable_of(pid_t pid, const std::string& name) {
+  return pid != again_pid           ? std::nullopt
+         : name == "GPUTEST_ATTEMPT" ? std::optional<std::string>{"3"}
+                                     : "it needs\n9 GiB";
+}
+
+const People people{name_of_user, variable_of};
+
 constexpr std::int64_t stopped_pid = 777;
 constexpr std::int64_t ended_pid = 888;
 constexpr std::int64_t ending_pid = 999;
@@ -60,7 +70,7 @@ ledger::LedgerView view_of(std::vector<Record> entries) {
 }
 
 nlohmann::ordered_json status_of(std::vector<Record> entries) {
-  return make_status(view_of(std::move(entries)), now, name_of_user);
+  return make_status(view_of(std::move(entries)), now, people);
 }
 
 std::string claim_of(const Record& entry) { return status_of({entry})["processes"].at(0)["claim"]; }
@@ -135,10 +145,10 @@ TEST(StatusReport, has_the_devices_and_the_memory_that_the_claim_is_for) {
 TEST(StatusReport, says_first_who_keeps_the_mutex) {
   auto view = view_of({entry_of(Stage::holding, 1, "first")});
   view.caveat = "the mutex is held";
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("the mutex is held\nPID  "), 0U);
-  EXPECT_EQ(make_status(view, now, name_of_user)["caveat"], "the mutex is held");
+  EXPECT_EQ(to_text(make_status(view, now, people)).find("the mutex is held\nPID  "), 0U);
+  EXPECT_EQ(make_status(view, now, people)["caveat"], "the mutex is held");
   view.records.clear();
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
+  EXPECT_EQ(to_text(make_status(view, now, people)),
             "the mutex is held\nno processes on the ledger\nledger: /folder (private to one user)\n");
 }
 
@@ -167,16 +177,26 @@ TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_proc
   EXPECT_EQ(owners, (std::vector<std::string>{"stopped", "children", "ending", "running", "ended"}));
 }
 
+TEST(StatusReport, says_which_processes_run_again_and_why) {
+  auto again = entry_of(Stage::waiting, 2, "second");
+  again.pid = again_pid;
+  const auto status = status_of({entry_of(Stage::holding, 1, "first"), again});
+  EXPECT_EQ(status["processes"][1]["attempt"], 3);
+  const auto text = to_text(status);
+  EXPECT_NE(text.find("\n666 is in attempt 3: it needs?9 GiB\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("is in attempt"), text.rfind("is in attempt"));
+}
+
 TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {
   EXPECT_EQ(to_text(status_of({})), "no processes on the ledger\nledger: /folder (private to one user)\n");
   ledger::LedgerView view;
   view.folder = "/folder";
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)), "no processes on the ledger (none has used /folder yet)\n");
+  EXPECT_EQ(to_text(make_status(view, now, people)), "no processes on the ledger (none has used /folder yet)\n");
   view.exists = true;
   view.shared = true;
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
+  EXPECT_EQ(to_text(make_status(view, now, people)),
             "no processes on the ledger\nledger: /folder (shared by a group of users)\n");
-  EXPECT_EQ(make_status(view, now, name_of_user)["shared"], true);
+  EXPECT_EQ(make_status(view, now, people)["shared"], true);
 }
 
 TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
@@ -188,7 +208,8 @@ TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
     "caveat": "",
     "now_unix_ms": 1700000000000,
     "processes": [
-      {"pid": 101, "uid": 0, "user": "root", "who": "first", "claim": "lease", "owner": "running",
+      {"pid": 101, "uid": 0, "user": "root", "who": "first", "claim": "lease", "owner": "running", "attempt": 1,
+       "attempt_because": "",
        "device_uuids": ["GPU-aaaaaaaa-1111-2222-3333-444444444444"], "gpus": 1, "context_bytes": 536870912,
        "memory_bytes": 3221225472, "whole_devices": false, "medium_lock": false, "ticket": 1,
        "since_unix_ms": 1699999988000, "for_ms": 12000}

@@ -108,6 +108,7 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   own.claim.lease_bytes = request.bytes;
   own.claim.exclusive = request.exclusive;
   own.claim.medium_lock = request.medium_lock;
+  own.claim.estimated = request.estimated;
   return or_lose_place([&] { return wait_for_grant(client_, guard, patience, std::move(seen)); });
 }
 

@@ -50,6 +50,7 @@ public:
     std::uint64_t bytes = 0;
     bool exclusive = false;   ///< the whole devices, with nobody else inside
     bool medium_lock = false; ///< the devices' medium locks
+    bool estimated = false;   ///< nobody has declared the bytes
   };
 
   /// Leases. Blocks as `patience` allows. Throws NestedLease if this process already holds or awaits a lease.

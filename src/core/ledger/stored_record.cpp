@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint32_t whole_devices_flag = 1;
 constexpr std::uint32_t exclusive_flag = 2;
 constexpr std::uint32_t medium_lock_flag = 4;
-constexpr std::uint32_t all_flags = whole_devices_flag | exclusive_flag | medium_lock_flag;
+constexpr std::uint32_t estimated_flag = 8;
+constexpr std::uint32_t all_flags = whole_devices_flag | exclusive_flag | medium_lock_flag | estimated_flag;
 
 } // namespace
 
@@ -21,7 +22,7 @@ StoredRecord to_stored(const Record& record) {
   StoredRecord stored;
   stored.stage = static_cast<std::uint32_t>(claim.stage);
   stored.flags = (claim.whole_devices ? whole_devices_flag : 0U) | (claim.exclusive ? exclusive_flag : 0U) |
-                 (claim.medium_lock ? medium_lock_flag : 0U);
+                 (claim.medium_lock ? medium_lock_flag : 0U) | (claim.estimated ? estimated_flag : 0U);
   stored.ticket = claim.ticket;
   stored.behind = claim.behind;
   stored.identity = record.identity;
@@ -63,6 +64,7 @@ Record to_unnamed_record(std::size_t slot, const StoredRecord& stored) {
   claim.whole_devices = (stored.flags & whole_devices_flag) != 0;
   claim.exclusive = (stored.flags & exclusive_flag) != 0;
   claim.medium_lock = (stored.flags & medium_lock_flag) != 0;
+  claim.estimated = (stored.flags & estimated_flag) != 0;
   claim.ticket = stored.ticket;
   claim.behind = stored.behind;
   record.identity = stored.identity;

@@ -14,7 +14,7 @@ namespace gputest::ledger {
 /// A process's line in the ledger as it lies in the file. All zero: nobody.
 struct StoredRecord {
   std::uint32_t stage = 0; ///< policy::Stage
-  std::uint32_t flags = 0; ///< whole_devices, exclusive, medium lock
+  std::uint32_t flags = 0; ///< whole_devices, exclusive, medium lock, estimated
   std::uint64_t ticket = 0;
   std::uint64_t behind = 0;   ///< ticket of the claim that it waits for
   std::uint64_t identity = 0; ///< differs between two processes that had the same slot

@@ -48,6 +48,7 @@ struct EntryPage::Words {
   std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
   std::atomic<std::uint64_t> stopped_leased;
+  std::atomic<std::uint64_t> stopped_taken;
   std::atomic<std::uint64_t> stopped_needed; ///< stored last: 0 says that nothing was stopped
   std::atomic<std::uint64_t> waits;          ///< low half: how many processes wait now; high half: how many began to
   std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
@@ -183,6 +184,7 @@ void EntryPage::skip(const std::string& why) const noexcept {
 void EntryPage::set_not_run(const std::string& why) const noexcept { set(words_->not_run, why); }
 void EntryPage::set_stopped(const policy::Stopped& stopped) const noexcept {
   words_->stopped_leased = stopped.leased.count();
+  words_->stopped_taken = stopped.taken.count();
   words_->stopped_needed = stopped.needed.count();
 }
 void EntryPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
@@ -199,7 +201,7 @@ policy::EntryReport EntryPage::report() const {
           words_->failed != 0,
           text_in(words_->skipped_because),
           now_in(words_->not_run),
-          {Bytes{words_->stopped_needed}, Bytes{words_->stopped_leased}}};
+          {Bytes{words_->stopped_needed}, Bytes{words_->stopped_leased}, Bytes{words_->stopped_taken}}};
 }
 
 nanoseconds EntryPage::waited() const noexcept { return nanoseconds{words_->waited}; }

@@ -57,7 +57,7 @@ public:
   void skip(const std::string& why) const noexcept;
   /// Why a test that the entry is for has not run; empty: all have. The last call counts.
   void set_not_run(const std::string& why) const noexcept;
-  /// A process ends before it takes more than its estimated lease. The last call counts.
+  /// A process ends, and its entry is to run again. The last call counts.
   void set_stopped(const policy::Stopped& stopped) const noexcept;
   /// The test that runs now; empty between tests.
   void set_running(const std::string& test) const noexcept;

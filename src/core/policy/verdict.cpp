@@ -80,18 +80,32 @@ std::string message_for_forced_failure(const std::string& entry, bool will_fail)
 }
 
 std::string text_of_stop(const std::string& who, const Stopped& stopped) {
-  return who + " needs " + to_string(stopped.needed) + ", and its estimated lease of " + to_string(stopped.leased) +
-         " could not grow: others hold the rest. ";
+  const auto leased = to_string(stopped.leased);
+  if (stopped.taken > Bytes{}) {
+    return who + " ran out of memory within its lease of " + leased + ", while tests of other processes had " +
+           to_string(stopped.taken) + " more than gputest had estimated for them";
+  }
+  return who + " needs " + to_string(stopped.needed) + ", and its estimated lease of " + leased +
+         " could not grow: others hold the rest";
 }
 
 bool runs_again(const EntryReport& report, int signal) { return report.stopped && !report.failed && signal == 0; }
+
+bool is_withheld(const std::optional<std::string>& memory) { return memory.value_or("auto").rfind("auto", 0) == 0; }
 
 NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts) {
   const auto& running = report.running;
   const auto who = running.empty() || running == entry ? entry : entry + ": " + running;
   const std::string remedy = ". MEMORY in gpu_add_test() or gpu_discover_tests(), or an annotation, says what it needs";
   NextAttempt next;
-  next.text = text_of_stop(who, report.stopped) + "It was stopped before it took them, and ";
+  next.because = text_of_stop(who, report.stopped);
+  if (report.stopped.taken > Bytes{} && attempt < attempts) {
+    next.text = next.because + ". It runs once more, alone. Only that counts";
+    next.number = attempts;
+    next.alone = true;
+    return next;
+  }
+  next.text = next.because + ". It was stopped before it took them, and ";
   if (attempt >= attempts) {
     next.text = "failed: " + next.text + "runs no more (GPUTEST_ATTEMPTS=" + std::to_string(attempts) + ")" + remedy;
     return next;

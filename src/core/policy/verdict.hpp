@@ -10,15 +10,17 @@
 
 namespace gputest::policy {
 
-/// That a process was ended before it took more than its estimated lease, which could not grow.
+/// That a process was ended before it took more than its estimated lease, which could not grow; or when it had run out
+/// of memory that other processes had beyond theirs.
 struct Stopped {
   Bytes needed; ///< of the device of which it would have had most; 0: it was not stopped
   Bytes leased; ///< of each device
+  Bytes taken{}; ///< by others beyond their estimated leases; 0: its own lease could not grow
 
   explicit operator bool() const { return needed > Bytes{}; }
 };
 
-/// Why a process was stopped, as the beginning of a text.
+/// Why a process was stopped, without a full stop.
 [[nodiscard]] std::string text_of_stop(const std::string& who, const Stopped& stopped);
 
 /// What the processes of an entry have told of their tests (core/os/entry_page).
@@ -65,16 +67,22 @@ struct Verdict {
 /// failed, or its own process was ended by a signal: that counts. Pure.
 [[nodiscard]] bool runs_again(const EntryReport& report, int signal);
 
+/// Whether output that CTest judges is shown only when its attempt has ended, in an entry with this GPUTEST_MEMORY:
+/// where nobody declares any. Pure.
+[[nodiscard]] bool is_withheld(const std::optional<std::string>& memory);
+
 /// How an entry runs again whose process was stopped.
 struct NextAttempt {
-  int number = 0;   ///< 0: it may not run again
-  Bytes lease;      ///< for which it waits; 0: whole devices
-  std::string text; ///< the reason that a user reads
+  int number = 0;     ///< 0: it may not run again
+  Bytes lease;        ///< for which it waits; 0: whole devices
+  bool alone = false; ///< whatever its tests ask for, nobody else uses their devices meanwhile
+  std::string because; ///< why it runs again
+  std::string text;    ///< what a user reads: the reason, and what happens now
 };
 
 /// After `attempt` of at most `attempts` of the entry. The second one leases what the test asked for and an eighth
 /// more, since a test that is stopped often needs more later. The third one, which is the last, has whole devices.
-/// Pure.
+/// After memory that others had taken only the last one is left, alone. Pure.
 [[nodiscard]] NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts);
 
 /// How long the command of an entry may run.

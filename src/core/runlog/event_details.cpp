@@ -34,7 +34,7 @@ std::vector<JsonObject> excesses_of(const std::vector<ledger::Excess>& excesses)
   std::vector<JsonObject> objects;
   for (const auto& excess : excesses) {
     objects.push_back(process(excess.holder));
-    objects.back().number("beyond_bytes", excess.bytes);
+    objects.back().number("beyond_bytes", excess.bytes).flag("estimated", excess.holder.claim.estimated);
   }
   return objects;
 }

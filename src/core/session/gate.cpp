@@ -311,7 +311,7 @@ void Gate::watch_unleased(const std::string& test) {
   }
 }
 
-std::string Gate::explain_out_of_memory(const std::string& test) {
+std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_again) {
   // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
   const std::unique_lock guard{mutex_, std::try_to_lock};
   if (!guard || role_ == Role::in_place_of_parent || !place_.has_devices()) {
@@ -321,6 +321,12 @@ std::string Gate::explain_out_of_memory(const std::string& test) {
   const auto grown = measuring_.grown_to();
   const auto leased = grown || held == nullptr ? grown : std::optional{held_.bytes.front()};
   const auto beyond = place_.ledger().beyond_claims(place_.mask());
+  if (may_run_again && held != nullptr && place_.has_record()) {
+    if (const auto taken = measuring_.taken_by_estimated(beyond, *leased); taken > Bytes{}) {
+      process_.synchronize_and_trim(); // else a client of MPS ends others with it
+      detail::TestRun::of_process().run_again_alone(*leased, taken);
+    }
+  }
   std::vector<ledger::Record> holders;
   for (auto& record : place_.ledger().records()) {
     const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };

@@ -67,7 +67,7 @@ public:
   [[nodiscard]] Answer lease(const Request& request, const std::string& test);
   void count_unleased(const std::string& where);
   void watch_unleased(const std::string& test);
-  [[nodiscard]] std::string explain_out_of_memory(const std::string& test);
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& test, bool may_run_again);
   [[nodiscard]] std::optional<Bytes> allocated() const;
   [[nodiscard]] Findings examine(const std::string& test);
 

@@ -66,7 +66,8 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   const auto begin = std::chrono::steady_clock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
   const auto result =
-      place_.ledger().lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
+      place_.ledger().lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()},
+                            patience);
   using Kind = ledger::Result::Kind;
   if (result.kind == Kind::refused && result.blocked.own_excess_bytes > 0) {
     return {Outcome::Kind::fail,

@@ -287,4 +287,29 @@ OwnUse Measuring::own_use() const {
           wanted, place_.largest_for_a_test()};
 }
 
+Bytes Measuring::taken_by_estimated(const ledger::Blocked& beyond, Bytes leased) const {
+  if (place_.chosen().indices.size() != 1) {
+    return {};
+  }
+  Bytes taken;
+  for (const auto& [holder, bytes] : beyond.excesses) {
+    if (holder.pid == os::own_pid()) {
+      return {};
+    }
+    taken += holder.claim.estimated ? Bytes{bytes} : Bytes{};
+  }
+  const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
+  Bytes asked = leased; // at most
+  if (usage.evidence == Evidence::exact && !usage.devices.empty()) {
+    const auto& own = usage.devices.front();
+    if (own.wanted == Bytes{} || own.wanted > leased + granularity_of_drivers) {
+      return {}; // the device has refused it nothing, or nothing that it might have
+    }
+    asked = own.wanted - left_of(own);
+  }
+  const auto device = place_.chosen().indices.front();
+  const Bytes free = place_.machine()->usable_bytes(device) - Bytes{place_.machine()->used_bytes(device)};
+  return asked > free && asked - free <= taken ? taken : Bytes{};
+}
+
 } // namespace gputest::session

@@ -54,6 +54,11 @@ public:
   /// The same for a message, and what it has asked for in vain.
   [[nodiscard]] OwnUse own_use() const;
 
+  /// What others have beyond their estimated leases, if the holder of the lease, which is of `leased` now, kept to it and
+  /// could have had what it asked for in vain without that; else 0. 0, too, where that is not proven: of several devices
+  /// it is not known which one had no room.
+  [[nodiscard]] Bytes taken_by_estimated(const ledger::Blocked& beyond, Bytes leased) const;
+
   /// What is leased of each device by now, if the lease grows.
   [[nodiscard]] std::optional<Bytes> grown_to() const {
     return growth_ ? std::optional{growth_->leased()} : std::nullopt;

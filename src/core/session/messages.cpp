@@ -73,7 +73,9 @@ std::string describe(const ledger::Record& record, std::uint64_t excess) {
                      short_duration(std::chrono::duration_cast<std::chrono::seconds>(held));
   if (excess > 0) {
     text += "; it holds " + to_string(Bytes{excess}) +
-            (record.claim.stage == policy::Stage::holding ? " beyond its lease" : " without a lease");
+            (record.claim.stage != policy::Stage::holding ? " without a lease"
+             : record.claim.estimated                     ? " beyond its estimated lease"
+                                                          : " beyond its lease");
   }
   if (!record.alive) {
     text += "; it has ended, and the device has not shown its memory free yet";

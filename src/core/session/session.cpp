@@ -106,7 +106,9 @@ void Session::count_unleased(const std::string& where) { gate_->count_unleased(w
 
 void Session::watch_unleased(const std::string& who) { gate_->watch_unleased(who); }
 
-std::string Session::explain_out_of_memory(const std::string& who) { return gate_->explain_out_of_memory(who); }
+std::string Session::explain_out_of_memory(const std::string& who, bool may_run_again) {
+  return gate_->explain_out_of_memory(who, may_run_again);
+}
 
 void Session::release() noexcept { gate_->release(); }
 

@@ -168,6 +168,20 @@ struct TestRun::State {
     }
   }
 
+  [[nodiscard]] bool anything_has_failed() const { return has_failed || is_refused || check_has_failed; }
+
+  [[noreturn]] void end_to_run_again(const policy::Stopped& stopped, const std::string& why) const {
+    runlog::write("again",
+                  runlog::JsonObject{}
+                      .text("text", why)
+                      .text("attempt", os::read_variable("GPUTEST_ATTEMPT").value_or("1"))
+                      .number("needed_bytes", stopped.needed.count())
+                      .number("leased_bytes", stopped.leased.count()),
+                  test);
+    page->set_stopped(stopped);
+    end_now(EXIT_FAILURE);
+  }
+
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) {
     session::tell("failed: " + why + ". " + remedy);
     refuse(why);
@@ -327,18 +341,10 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
     return;
   }
   const auto who = state_->test.empty() ? state_->name : state_->test;
-  const auto why = policy::text_of_stop(who, {needed, leased});
-  if (!state_->has_failed && !state_->is_refused && !state_->check_has_failed) {
-    const auto attempt = os::read_variable("GPUTEST_ATTEMPT").value_or("1");
-    runlog::write("again",
-                  runlog::JsonObject{}
-                      .text("text", why + "It was stopped before it took them, and its entry runs again")
-                      .text("attempt", attempt)
-                      .number("needed_bytes", needed.count())
-                      .number("leased_bytes", leased.count()),
-                  state_->test);
-    state_->page->set_stopped({needed, leased});
-    State::end_now(EXIT_FAILURE);
+  const policy::Stopped stopped{needed, leased, {}};
+  const auto why = policy::text_of_stop(who, stopped) + ". ";
+  if (!state_->anything_has_failed()) {
+    state_->end_to_run_again(stopped, why + "It was stopped before it took them, and its entry runs again");
   }
   const auto failed = why + "It ends here, and does not run again, because something has failed in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
@@ -348,6 +354,21 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
   }
   state_->page->end(EntryPage::End::failed); // its own failure
   State::end_now(EXIT_FAILURE);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::run_again_alone(Bytes leased, Bytes taken) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  const auto& page = state_->page;
+  const auto attempts = os::read_variable("GPUTEST_ATTEMPTS").value_or("3");
+  const bool is_last = attempts == "1" || os::read_variable("GPUTEST_ATTEMPT").value_or("1") == attempts;
+  const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
+  if (page && !page->is_measured() && !is_shown && !is_last && !state_->anything_has_failed() &&
+      state_->pid == os::own_pid()) {
+    const policy::Stopped stopped{leased, leased, taken};
+    state_->end_to_run_again(stopped, policy::text_of_stop(state_->test, stopped) + ". Its entry runs again");
+  }
 } catch (const std::exception& error) {
   session::tell(error.what());
 }

@@ -103,6 +103,7 @@ const std::vector<Setting>& settings_table() {
       {"GPUTEST_LEARNED", "a size such as 3GiB", "256MiB", "what GPUTEST_MEMORY=auto stands for at first", By::gputest},
       {"GPUTEST_ATTEMPT", "2 or 3", "none", "how often the test process has been started, if that is not once",
        By::gputest},
+      {"GPUTEST_ATTEMPT_BECAUSE", "a text", "none", "why it was started again, for 'gputest status'", By::gputest},
       {"GPUTEST_LEASE_OF", "a process in the ledger", "none", "the holder of the parent lease", By::gputest},
       {"GPUTEST_LIST_FILE", "a file", "none", "the executable writes the list of its tests to this file, and runs none",
        By::gputest},

@@ -127,6 +127,19 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
   EXPECT_NE(next_attempt("sort", report, 2, 2).text.find("runs no more (GPUTEST_ATTEMPTS=2)"), std::string::npos);
 }
 
+TEST(NextAttempt, after_memory_that_others_took_is_the_last_one_alone) {
+  using namespace literals;
+  EntryReport report;
+  report.stopped = {3_GiB, 3_GiB, 1_GiB};
+  for (const int attempts : {2, 3}) {
+    const auto next = next_attempt("sort", report, 1, attempts);
+    EXPECT_EQ(next.number, attempts);
+    EXPECT_TRUE(next.alone);
+    EXPECT_EQ(next.because, "sort ran out of memory within its lease of 3 GiB, while tests of other processes had 1 GiB "
+                            "more than gputest had estimated for them");
+  }
+}
+
 TEST(RunsAgain, is_for_what_was_stopped_unless_something_of_it_has_failed) {
   using namespace literals;
   EntryReport report;

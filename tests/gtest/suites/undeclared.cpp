@@ -120,6 +120,29 @@ TEST(Undeclared, stops) {
   stop_at("after");
 }
 
+GPUTEST_NEEDS(Neighbour, keeps_to_its_lease, 3_GiB);
+TEST(Neighbour, keeps_to_its_lease) {
+  stop_at("leased");
+  const SimulatedBuffer a{3_GiB};
+}
+GPUTEST_NEEDS(Neighbour, exceeds_its_lease, 2560_MiB);
+TEST(Neighbour, exceeds_its_lease) {
+  stop_at("leased");
+  const SimulatedBuffer a{3_GiB};
+}
+GPUTEST_NEEDS(Neighbour, keeps_to_its_lease_and_fails, 3_GiB);
+TEST(Neighbour, keeps_to_its_lease_and_fails) {
+  stop_at("leased");
+  ADD_FAILURE() << "of its own";
+  const SimulatedBuffer a{3_GiB};
+}
+GPUTEST_NEEDS(Neighbour, declares_too_little, small);
+TEST(Neighbour, declares_too_little) {
+  stop_at("before");
+  const SimulatedBuffer a{2_GiB};
+  stop_at("after");
+}
+
 GPUTEST_NEEDS(Declared, too_little, small);
 TEST(Declared, too_little) { const SimulatedBuffer a{512_MiB}; }
 struct SmallFixture : gputest::SmallTest {};
