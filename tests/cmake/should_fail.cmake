@@ -114,7 +114,7 @@ should_fail([[gpu_add_test(NAME t COMMAND exe LABELS "[a" b "c\\")]]
   "gpu_add_test(NAME t): LABELS has \"[a\" and \"c\\\". A list of CMake's can have only one element with unequal numbers of [ and ], or with a backslash at its end. Change one of them.")
 # The caller's policies are not those of the functions. These are the oldest that CMake accepts without a warning.
 set(oldest 3.2)
-if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.31)
+if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.27)
   set(oldest 3.10)
 endif()
 should_pass("cmake_policy(VERSION ${oldest})

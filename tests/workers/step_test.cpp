@@ -231,11 +231,6 @@ protected:
 
   void SetUp() override {
     Steps::SetUp();
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    if (!IsSkipped() && GetParam().role == Role::helper) {
-      GTEST_SKIP() << "the sanitizer's own system calls would be taken for those of a process without a test";
-    }
-#endif
     if (!IsSkipped() && GetParam().with_mps && fs::exists("/tmp/nvidia-mps/control")) {
       GTEST_SKIP() << "this machine has a control daemon, which all workers join";
     }
@@ -287,11 +282,16 @@ TEST_P(EachStep, may_be_a_processs_last) {
         GetParam().role == Role::client || (GetParam().role == Role::worker && !GetParam().with_mps);
     const bool has_run_cases = GetParam().role != Role::helper;
     std::size_t cases = 0;
+    std::size_t ends = 0;
     for (const auto& name : outcome.failed) {
-      cases += name == "workers_end" ? 0U : 1U;
+      if (name == "workers_end") {
+        ++ends;
+      } else if (GetParam().role != Role::helper || name != "Large.takes_the_device") {
+        ++cases; // a helper may be the process of that one, which runs alone, before it is another program
+      }
     }
     EXPECT_LE(cases, may_fail_one ? 1U : 0U) << outcome.out;
-    EXPECT_LE(outcome.failed.size() - cases, has_run_cases ? 1U : 0U) << outcome.out;
+    EXPECT_LE(ends, has_run_cases ? 1U : 0U) << outcome.out;
   });
 }
 
