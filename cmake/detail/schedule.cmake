@@ -14,7 +14,7 @@ if(DEFINED gputest_devices)
   return() # a directory above has done it
 endif()
 set(gputest_devices "")
-if("$ENV{GPUTEST_SCHEDULING}" STREQUAL "ledger" OR NOT EXISTS "${gputest_tool}" OR COMMAND _set_tests_properties)
+if("$ENV{GPUTEST_SCHEDULING}" STREQUAL "ledger" OR NOT EXISTS "${gputest_tool}" OR COMMAND __set_tests_properties)
   return()
 endif()
 # Where nothing runs, nothing has to be scheduled, unless somebody wants to see how it would be.
@@ -39,15 +39,22 @@ if(NOT gputest_ended STREQUAL "0" OR gputest_facts STREQUAL "")
   return()
 endif()
 cmake_language(EVAL CODE "${gputest_facts}")
-set(gputest_set_tests_properties _set_tests_properties) # what discover.cmake calls: CTest's own, which is ten times as fast
+set(gputest_set_tests_properties __set_tests_properties) # what discover.cmake calls: CTest's own, which is ten times as fast
 include("${CMAKE_CURRENT_LIST_DIR}/values.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/requests.cmake")
 
-# In place of CTest's own, which CMake keeps by this name, although no manual says so. There is no other way: CTest evaluates no
-# text in a property, and has no command that changes a test later. This is the one place that relies on it.
+# In place of CTest's own. CMake keeps a command that is replaced as _<name>, although no manual says so. There is no other way:
+# CTest evaluates no text in a property, and has no command that changes a test later. This is the one place that relies on it.
+#
+# CMake keeps the last one only, and a project may replace set_tests_properties() too, before or after this. So CTest's own
+# becomes __set_tests_properties(), which nobody else replaces.
 #
 # The arguments of the call stay as they are; what is kept is the code for so many of them.
-function(set_tests_properties)
+set(gputest_replaced set_tests_properties)
+if(COMMAND _set_tests_properties) # the project's own calls this
+  set(gputest_replaced _set_tests_properties)
+endif()
+function(${gputest_replaced})
   set(more "")
   if("${ARGV}" MATCHES ";GPUTEST_REQUEST;")
     set(index 1)
@@ -81,5 +88,10 @@ function(set_tests_properties)
     endforeach()
     set_property(GLOBAL PROPERTY gputest_arguments_${ARGC} "${code}")
   endif()
-  cmake_language(EVAL CODE "_set_tests_properties(${code} ${more})")
+  cmake_language(EVAL CODE "__set_tests_properties(${code} ${more})")
 endfunction()
+if(gputest_replaced STREQUAL "set_tests_properties")
+  function(_set_tests_properties) # until a project's own is defined, which calls the one above by this name
+    __set_tests_properties(${ARGV})
+  endfunction()
+endif()

@@ -170,6 +170,30 @@ TEST_F(Scheduling, gives_entries_as_many_turns_as_fit_at_once) {
   EXPECT_EQ(lock_of(entries()["small"]), "") << "more fit than ctest has places";
 }
 
+TEST_F(Scheduling, goes_on_where_a_project_replaces_the_same_command_before_or_after_it) {
+  write("own.cmake", "function(set_tests_properties)\n"
+                     "  math(EXPR last \"${ARGC} - 1\")\n"
+                     "  foreach(index RANGE ${last})\n"
+                     "    string(APPEND code \" \\\"\\${ARGV${index}}\\\"\")\n"
+                     "  endforeach()\n"
+                     "  cmake_language(EVAL CODE \"_set_tests_properties(${code} LABELS own)\")\n"
+                     "endfunction()\n");
+  const std::string replace =
+      "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("own.cmake") + "\")\n";
+  const std::string add = "gpu_discover_tests(tests TEST_FILTER Small.test)\n"
+                          "add_test(NAME plain COMMAND true)\n"
+                          "set_tests_properties(plain PROPERTIES COST 7)\n"
+                          "gpu_add_test(NAME sized COMMAND true MEMORY 3GiB)\n";
+  for (const auto& text : {replace + add, add + replace}) {
+    configure(text);
+    auto all = entries();
+    EXPECT_EQ(lock_of(all["sized"]), "4:0") << text;
+    EXPECT_EQ(at_once(all["Small.test"]), "12") << text;
+    EXPECT_EQ(all["plain"]["LABELS"].dump(), R"(["own"])") << text;
+    EXPECT_EQ(ctest({"-R", "plain"}).exit_code, 0) << text;
+  }
+}
+
 TEST_F(Scheduling, gives_entries_that_are_alone_on_their_devices_a_turn_for_each_device) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   configure("gpu_add_test(NAME alone COMMAND true MEMORY 3GiB ALONE LAUNCHER on)\n"
