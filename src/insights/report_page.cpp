@@ -51,6 +51,7 @@ public:
     data["leases"] = leases();
     data["contexts"] = contexts();
     data["waits"] = waits();
+    data["external"] = external();
     data["workers"] = workers();
     add_tests(data);
     add_tables(data);
@@ -139,6 +140,27 @@ private:
       });
       if (wait.in_vain && of != run_.processes.end()) {
         add(of->devices, wait.noticed - 1, wait.noticed - 1 + wait.waited);
+      }
+    }
+    return list;
+  }
+
+  /// What programs that are not on the ledger had of a device, as those saw it that waited for them.
+  [[nodiscard]] Json external() const {
+    auto list = Json::array();
+    for (const auto& wait : run_.waits) {
+      const auto of = std::find_if(run_.processes.begin(), run_.processes.end(), [&](const LoggedProcess& process) {
+        return process.pid == wait.pid && process.asked <= wait.noticed && wait.noticed <= process.ended;
+      });
+      for (const auto& uuid :
+           wait.external_bytes > 0 && of != run_.processes.end() ? of->devices : std::vector<std::string>{}) {
+        if (const auto device = devices_.find(uuid); device != devices_.end()) {
+          list.push_back({{"d", device->second},
+                          {"n", full_name(wait.entry, wait.test)},
+                          {"t", time(wait.noticed - 1)},
+                          {"e", time(wait.noticed + std::max(wait.waited - 1, 0.0))},
+                          {"b", wait.external_bytes}});
+        }
       }
     }
     return list;

@@ -198,6 +198,7 @@ private:
 
   void read_wait(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
     LoggedWait wait{entry, test, pid, event.text("what"), t, 0, {}, event.flag("external")};
+    wait.external_bytes = event.number("external_bytes").value_or(0);
     for (const char* const list : {"excesses", "blockers"}) {
       for (const auto& blocker : event.objects(list)) {
         const auto who = Members{blocker}.text("who");

@@ -77,7 +77,8 @@ struct LoggedWait {
   double waited = 0;                 ///< in all; 0: it did not end
   std::vector<std::string> blockers; ///< tests or commands
   bool external = false;
-  bool in_vain = false; ///< it ended without what it waited for
+  bool in_vain = false;             ///< it ended without what it waited for
+  std::uint64_t external_bytes = 0; ///< of a device; 0: not known
 };
 
 struct LoggedTest {

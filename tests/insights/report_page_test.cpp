@@ -334,6 +334,7 @@ TEST(ReportPages, hold_all_that_they_show) {
   run.skips = {{"fft", "", "no GPU"}};
   run.problems = {{"join", "Join.small", "leak", "1 B"}, {"sort", "", "error", "CUDA_ERROR_X"}};
   run.waits[0].external = true;
+  run.waits[0].external_bytes = 300;
   LoggedProcess worker;
   worker.entry = "case";
   worker.pid = 20;
@@ -374,7 +375,7 @@ TEST(ReportPages, hold_all_that_they_show) {
   EXPECT_EQ(parts({"begun", "wall", "host", "gputest", "folder", "run_mode", "unreadable"}),
             json::parse(R"({"begun":1000.0,"wall":10.0,"host":"node","gputest":"0.1.0","folder":"/build",)"
                         R"("run_mode":"-j2","unreadable":3})"));
-  EXPECT_EQ(parts({"devices", "leases", "contexts", "waits"}), json::parse(R"({
+  EXPECT_EQ(parts({"devices", "leases", "contexts", "waits", "external"}), json::parse(R"({
     "devices": [{"uuid": "GPU-1", "name": "H200", "bytes": 1000}, {"uuid": "GPU-2", "name": "A2", "bytes": 500}],
     "leases": [
       {"d": 1, "n": "join: Join.big", "t": 1.0, "e": 5.0, "b": 500, "p": 250, "v": "exact", "o": false, "w": 0.0},
@@ -382,7 +383,8 @@ TEST(ReportPages, hold_all_that_they_show) {
     "contexts": [{"d": 1, "t": 0.5, "e": 5.0, "b": 50}, {"d": 0, "t": 0.5, "e": 5.0, "b": 50},
                  {"d": 0, "t": 1.0, "e": 5.0, "b": 50}],
     "waits": [{"d": 1, "t": 0.2, "e": 0.5}, {"d": 0, "t": 0.2, "e": 0.5}, {"d": 0, "t": 0.2, "e": 1.0},
-              {"d": 0, "t": 1.0, "e": 5.0}]
+              {"d": 0, "t": 1.0, "e": 5.0}],
+    "external": [{"d": 0, "n": "sort", "t": 1.0, "e": 5.0, "b": 300}]
   })"));
   EXPECT_EQ(parts({"failed", "problems", "skips", "slowest", "causes"}), json::parse(R"({
     "failed": [{"n": "join", "w": ["Join.small"], "s": 4.0}],

@@ -159,12 +159,13 @@ TEST(RunLogs, tell_processes_with_one_number_apart) {
 TEST(RunLogs, know_how_long_a_wait_was_by_the_lease_after_it) {
   const auto wait = line(
       "102.5", 7,
-      R"("test":"Sort.Keys","event":"wait","what":"3 GiB","blockers":[{"who":"join"},{"who":"join"},{"who":"fft"}],"external":true)");
+      R"("test":"Sort.Keys","event":"wait","what":"3 GiB","blockers":[{"who":"join"},{"who":"join"},{"who":"fft"}],"external":true,"external_bytes":9)");
   const auto log = parse_run_log(run + enter + wait + lease);
   ASSERT_THAT(log.waits, SizeIs(1));
   EXPECT_EQ(log.waits[0].waited, 1.5);
   EXPECT_THAT(log.waits[0].blockers, ElementsAre("join", "fft"));
   EXPECT_TRUE(log.waits[0].external);
+  EXPECT_EQ(log.waits[0].external_bytes, 9U);
 }
 
 TEST(RunLogs, know_how_long_a_process_waited_to_enter_and_not_how_long_an_earlier_one_of_its_number_did) {

@@ -59,7 +59,7 @@ std::string names(const ledger::Blocked& blocked) {
   for (const auto& name : names) {
     text += " " + name;
   }
-  return text + (blocked.external ? " external processes" : "");
+  return text + (blocked.external_bytes > 0 ? " external processes" : "");
 }
 
 std::string in_words(const Result& result) {
@@ -103,7 +103,9 @@ public:
         {"fork-enter", [&] { return answer_of_a_child(); }},
         {"exec", [&] { return become_cat(); }},
         {"beyond-claims",
-         [&] { return std::string{ledger_.beyond_claims(std::stoull(words.at(1))).external ? "external" : "none"}; }},
+         [&] {
+           return std::string{ledger_.beyond_claims(std::stoull(words.at(1))).external_bytes > 0 ? "external" : "none"};
+         }},
         {"release", done("released", [&] { ledger_.release(); })},
         {"idle", done(command, [&] { ledger_.set_idle(); })},
         {"overhead", done(command, [&] { ledger_.set_overhead(std::stoull(words.at(1))); })},

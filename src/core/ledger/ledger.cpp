@@ -245,7 +245,7 @@ void Ledger::require_intact() const {
 
 Blocked Ledger::beyond_claims(policy::DeviceMask devices) {
   Blocked found;
-  for (int look = 0; look == 0 || (found.external && look < max_looks_for_external_memory); ++look) {
+  for (int look = 0; look == 0 || (found.external_bytes > 0 && look < max_looks_for_external_memory); ++look) {
     const auto seen = records_.observe(devices);
     const std::lock_guard guard{store_.mutex()};
     found = client_.beyond_claims(devices, seen);

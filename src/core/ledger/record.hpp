@@ -100,7 +100,8 @@ struct Excess {
 struct Blocked {
   std::vector<Record> blockers;
   std::vector<Excess> excesses; ///< memory beyond claims that stands in its way too
-  bool external = false;        ///< programs that are not on the ledger stand in its way too
+  /// Of a device, the most that programs have that are not on the ledger and stand in its way too; 0: none do.
+  std::uint64_t external_bytes = 0;
   std::uint64_t own_overhead_bytes = 0;
   std::uint64_t own_excess_bytes =
       0; ///< part of the overhead: what the asking process was found to have without a claim

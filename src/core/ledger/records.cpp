@@ -233,7 +233,9 @@ void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::s
         blocked.excesses.push_back({all[i], beyond[i]});
       }
     }
-    blocked.external = blocked.external || external > (known ? bytes_of_an_unused_device : 0);
+    if (external > (known ? bytes_of_an_unused_device : 0)) {
+      blocked.external_bytes = std::max(blocked.external_bytes, external);
+    }
   });
 }
 
@@ -256,7 +258,7 @@ Look look_at(const std::vector<Record>& all, std::size_t own, const policy::Snap
     }
     if (!wait->external) {
       look.blocked.excesses.clear();
-      look.blocked.external = false;
+      look.blocked.external_bytes = 0;
     }
     for (const std::size_t blocker : wait->blockers) {
       look.blocked.blockers.push_back(all[blocker]);

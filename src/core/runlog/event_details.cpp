@@ -99,7 +99,8 @@ JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked)
   }
   JsonObject details;
   details.text("what", what).objects("blockers", blockers).objects("excesses", excesses_of(blocked.excesses));
-  return details.flag("external", blocked.external);
+  details.flag("external", blocked.external_bytes > 0);
+  return blocked.external_bytes > 0 ? details.number("external_bytes", blocked.external_bytes) : details;
 }
 
 JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices, const std::vector<Device>& devices,

@@ -154,7 +154,7 @@ std::string describe(const ledger::Blocked& blocked) {
     }
   }
   std::string text = listed(named);
-  if (blocked.external) {
+  if (blocked.external_bytes > 0) {
     text += text.empty() ? "" : ", and ";
     text +=
         "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi shows "
@@ -296,7 +296,7 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
                               const Request* request, const OwnUse& own, const std::vector<ledger::Record>& holders,
                               const ledger::Blocked& beyond) {
   const std::string lease = leased ? " under its lease of " + to_string(*leased) : " without a lease";
-  const std::string seen = beyond.excesses.empty() && !beyond.external
+  const std::string seen = beyond.excesses.empty() && beyond.external_bytes == 0
                                ? "No process is seen to have more than its lease now; one may have had it then"
                                : "In use beyond all leases: " + describe(beyond);
   std::string asked;

@@ -69,8 +69,10 @@ TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
                   "beyond_bytes": 8}],
     "external": false
   })"));
-  blocked.external = true;
-  EXPECT_TRUE(parsed(wait_details("", blocked)).at("external").get<bool>());
+  blocked.external_bytes = 9;
+  const auto details = parsed(wait_details("", blocked));
+  EXPECT_TRUE(details.at("external").get<bool>());
+  EXPECT_EQ(details.at("external_bytes"), 9);
 }
 
 TEST(EventDetails, of_a_lease_say_what_was_asked_and_what_is_given) {

@@ -106,7 +106,7 @@ TEST(Describe, names_holders_before_the_others_and_at_most_four) {
 TEST(Describe, names_external_processes_and_nobody) {
   ledger::Blocked blocked;
   EXPECT_EQ(describe(blocked), "nobody");
-  blocked.external = true;
+  blocked.external_bytes = 1;
   EXPECT_EQ(describe(blocked),
             "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi "
             "shows them; if they stay, GPUTEST_DEVICE_MEMORY=<the size that they leave> limits what tests count on)");
