@@ -148,7 +148,8 @@ bool Relays::wait(std::vector<pollfd>& polled, std::optional<nanoseconds> limit)
 void Relays::pass_on_what_is_there() {
   constexpr int most = 2 * (1 << 20) / PIPE_BUF; // of the most that a user's pipe has: a read and a write each
   std::vector<pollfd> nothing_else;
-  for (int passes_left = most; passes_left > 0 && wait(nothing_else, nanoseconds{0}); --passes_left) {
+  for (int passes_left = relays_.empty() ? 0 : most; passes_left > 0 && wait(nothing_else, nanoseconds{0});
+       --passes_left) {
   }
 }
 

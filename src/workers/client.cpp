@@ -151,7 +151,7 @@ Found find_supervisor(RunFolder& run, const TestCase& test) {
   }
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
-  auto limit = count_marked(run.folder, "supervisors") > 0 ? between_looks_at_folder : milliseconds{0};
+  auto limit = marked(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
   while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
@@ -344,11 +344,11 @@ int run_case(const TestCase& test) {
   if (identity.empty()) {
     return run_alone(test, "its executable cannot be read");
   }
-  auto run = open_run_folder(identity);
+  auto& run = *new RunFolder{open_run_folder(identity)}; // NOLINT: its descriptors are closed with the process
   if (!run.problem.empty()) {
     return run_alone(test, run.problem);
   }
-  const Marked case_to_run{run.folder, "cases"};
+  new Marked{run.folder, "cases"}; // NOLINT: likewise
   constexpr int most_workers = 3;
   for (int workers = 0; workers < most_workers; ++workers) {
     if (const auto exit_code = run_by_worker(run, test)) {

@@ -13,7 +13,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +40,8 @@ std::map<int, std::string> open_descriptors() {
     if (entry->d_name[0] == '.' || number == ::dirfd(folder)) {
       continue;
     }
-    open[number] = target_of(::dirfd(folder), entry->d_name);
+    // The next case has other standard streams, whatever this one has made of its own.
+    open[number] = number <= STDERR_FILENO ? "a standard stream" : target_of(::dirfd(folder), entry->d_name);
   }
   ::closedir(folder);
   return open;
@@ -53,7 +53,7 @@ std::vector<std::string> sorted_variables() {
   return variables;
 }
 
-/// A field of /proc/self/status.
+/// A field of a thread's /proc/<pid>/status.
 std::string field_of(const std::string& status, const char* name) {
   const auto at = status.find(std::string{"\n"} + name + ":\t");
   const auto value = at + std::strlen(name) + 3;
@@ -61,8 +61,8 @@ std::string field_of(const std::string& status, const char* name) {
 }
 
 /// A set of signals there.
-bool has_signal(const std::string& status, const char* name, int signal) {
-  return (std::strtoull(field_of(status, name).c_str(), nullptr, 16) >> static_cast<unsigned>(signal - 1) & 1U) != 0;
+std::bitset<NSIG> signals_of(const std::string& status, const char* name) {
+  return std::bitset<NSIG>{std::strtoull(field_of(status, name).c_str(), nullptr, 16)} << 1U;
 }
 
 /// Which alarms are set, each of which sends a signal by its own clock.
@@ -124,11 +124,11 @@ std::string change_of_descriptors(const ProcessSnapshot& before, const ProcessSn
 std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapshot& after) {
   for (int signal = 1; signal < NSIG; ++signal) {
     const auto name = [&] { return std::string{"the signal "} + ::strsignal(signal); }; // NOLINT(concurrency-mt-unsafe)
-    if (::sigismember(&before.blocked, signal) != ::sigismember(&after.blocked, signal)) {
-      return name() + (::sigismember(&after.blocked, signal) == 1 ? " is blocked" : " is no longer blocked");
+    const auto bit = static_cast<std::size_t>(signal);
+    if (before.blocked[bit] != after.blocked[bit]) {
+      return name() + (after.blocked[bit] ? " is blocked" : " is no longer blocked");
     }
-    if (before.actions.at(static_cast<std::size_t>(signal)).sa_handler !=
-        after.actions.at(static_cast<std::size_t>(signal)).sa_handler) {
+    if (before.actions.at(bit).sa_handler != after.actions.at(bit).sa_handler) {
       return name() + " has another handler";
     }
   }
@@ -140,43 +140,39 @@ std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapsh
 ProcessSnapshot take_snapshot() {
   ProcessSnapshot state;
   state.descriptors = open_descriptors();
-  const auto status = os::contents_of("/proc/self/status").value_or("");
+  const auto status = os::record_of_proc("/proc/thread-self/status").value_or("");
   state.threads = static_cast<int>(std::strtol(field_of(status, "Threads").c_str(), nullptr, 10));
-  ::pthread_sigmask(SIG_BLOCK, nullptr, &state.blocked);
-  for (int signal = 1; signal < NSIG; ++signal) { // two files tell what 160 system calls would
+  state.blocked = signals_of(status, "SigBlk"); // two files tell what 160 system calls would
+  const auto ignored = signals_of(status, "SigIgn");
+  const auto caught = signals_of(status, "SigCgt");
+  for (int signal = 1; signal < NSIG; ++signal) {
     auto& action = state.actions.at(static_cast<std::size_t>(signal));
-    if (has_signal(status, "SigCgt", signal)) {
+    if (const auto bit = static_cast<std::size_t>(signal); caught[bit]) {
       ::sigaction(signal, nullptr, &action);
-    } else if (has_signal(status, "SigIgn", signal)) {
+    } else if (ignored[bit]) {
       action.sa_handler = SIG_IGN;
     }
   }
   state.variables = sorted_variables();
 
   std::array<char, 4096> folder{};
-  cpu_set_t processors{};
   static_cast<void>(::getcwd(folder.data(), folder.size()) == nullptr);
-  ::sched_getaffinity(0, sizeof processors, &processors);
   state.timers = os::contents_of("/proc/self/timers").value_or("");
   state.facts = {{"the working directory", folder.data()},
                  {"the umask", field_of(status, "Umask")},
                  {"the user or group", field_of(status, "Uid") + field_of(status, "Gid")},
-                 {"the processors on which it may run", bytes_of(processors)},
-                 {"a resource limit", os::contents_of("/proc/self/limits").value_or("")},
+                 {"the processors on which it may run", field_of(status, "Cpus_allowed")},
+                 {"a resource limit", os::record_of_proc("/proc/self/limits").value_or("")},
                  {"an alarm", alarms()},
                  {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;
 }
 
-void renew_streams_and_variables(ProcessSnapshot& state) {
-  state.variables = sorted_variables();
-  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
-    state.descriptors[stream] = target_of(AT_FDCWD, ("/proc/self/fd/" + std::to_string(stream)).c_str());
-  }
-}
+void renew_variables(ProcessSnapshot& state) { state.variables = sorted_variables(); }
 
 std::vector<std::string> folders_of_devices() {
-  return {"/dev/nvidia", "/proc/driver/nvidia", "/tmp/gputest-" + std::to_string(::geteuid()) + "/", "/run/gputest/"};
+  static const auto own = "/tmp/gputest-" + std::to_string(::geteuid()) + "/";
+  return {"/dev/nvidia", "/proc/driver/nvidia", own, "/run/gputest/"};
 }
 
 std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after, const Unchecked& unchecked) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <csignal>
 #include <map>
 #include <string>
@@ -12,10 +13,10 @@ namespace gputest::workers {
 
 /// What a test can change of its process and leave to the next one, as the kernel and the C library show it.
 struct ProcessSnapshot {
-  std::map<int, std::string> descriptors; ///< what each open one refers to
+  std::map<int, std::string> descriptors; ///< what each open one refers to, but for the standard streams
   int threads = 0;
   std::string timers; ///< of timer_create(); empty where the kernel does not list them (CONFIG_CHECKPOINT_RESTORE)
-  sigset_t blocked{};
+  std::bitset<NSIG> blocked;
   std::array<struct sigaction, NSIG> actions{};
   std::vector<std::string> variables;                     ///< the environment, sorted
   std::vector<std::pair<const char*, std::string>> facts; ///< what else there is, each by its name and bytes
@@ -24,9 +25,8 @@ struct ProcessSnapshot {
 /// The state now. Takes some 100 µs.
 [[nodiscard]] ProcessSnapshot take_snapshot();
 
-/// Makes what was seen after a case what is to be compared with after the next one, for which gputest has replaced the
-/// standard streams and variables.
-void renew_streams_and_variables(ProcessSnapshot& state);
+/// Makes what was seen after a case what is to be compared with after the next one, whose variables gputest has set.
+void renew_variables(ProcessSnapshot& state);
 
 /// What to leave out of a comparison.
 struct Unchecked {

@@ -33,6 +33,11 @@ namespace fs = std::filesystem;
 const std::string job = "job-";             // what the name of a job begins with
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
 
+uid_t own_user() {
+  static const uid_t user = ::geteuid();
+  return user;
+}
+
 /// The end of the names of all runs that this process can judge: those of its pid namespace, and of its time namespace,
 /// in which /proc tells when a process was started.
 std::string name_of_namespace() {
@@ -70,19 +75,19 @@ void remove_leftovers(const Descriptor& workers) {
 std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
 
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
-void remove_at_its_end(const RunFolder& run) {
-  if (become_an_orphan({run.ctest.number(), run.workers.number()}) != Orphaning::in_orphan) {
+void remove_at_its_end(const RunFolder& run, const Descriptor& workers) {
+  if (become_an_orphan({run.ctest.number(), workers.number()}) != Orphaning::in_orphan) {
     return;
   }
   static_cast<void>(::chdir("/") != 0);
   if (Events{}.add(run.ctest).wait(for_ever)) {
-    const auto all = open_own_folder(run.workers.number(), run.run_name.c_str());
+    const auto all = open_own_folder(workers.number(), run.run_name.c_str());
     for (const auto& identity : names_in(all)) {
       for (const auto supervisor : marked(open_own_folder(all.number(), identity.c_str()), "processes")) {
         ::kill(supervisor, SIGCONT); // a case may have stopped it
       }
     }
-    remove_run(run.workers, run.run_name);
+    remove_run(workers, run.run_name);
   }
   std::_Exit(EXIT_SUCCESS);
 }
@@ -108,7 +113,7 @@ RunFolder open_run_folder(const std::string& identity) {
   std::string home;
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
     if (!found.home && !above.empty()) {
-      home = above + "/gputest-" + std::to_string(::geteuid());
+      home = above + "/gputest-" + std::to_string(own_user());
       found.home = open_own_folder(AT_FDCWD, home.c_str());
       if (!found.home && !identity.empty()) {
         const WithoutUmask modes;
@@ -118,20 +123,17 @@ RunFolder open_run_folder(const std::string& identity) {
     }
   }
   found.path = home + "/workers";
+  const auto run = "workers/" + found.run_name; // nobody else can have put anything there
+  found.run = open_own_folder(found.home.number(), run.c_str());
   if (identity.empty()) {
-    found.workers = open_own_folder(found.home.number(), "workers");
-    found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
     return found;
   }
-  if (found.home) {
-    found.workers = make_own_folder(found.home.number(), "workers");
-  }
-  if (found.workers) {
+  if (const auto workers = found.home && !found.run ? make_own_folder(found.home.number(), "workers") : Descriptor{}) {
     bool is_new = false;
-    found.run = make_own_folder(found.workers.number(), found.run_name.c_str(), &is_new);
+    found.run = make_own_folder(workers.number(), found.run_name.c_str(), &is_new);
     if (is_new) {
-      remove_leftovers(found.workers);
-      remove_at_its_end(found);
+      remove_leftovers(workers);
+      remove_at_its_end(found, workers);
     }
   }
   if (found.run) {
@@ -158,8 +160,7 @@ sockaddr_un address_in(const Descriptor& folder, const std::string& name) {
 Descriptor open_own_folder(int above, const char* name) {
   Descriptor folder{::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   struct stat status {};
-  if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != ::geteuid() ||
-      (status.st_mode & 077) != 0) {
+  if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != own_user() || (status.st_mode & 077) != 0) {
     return {};
   }
   return folder;
@@ -291,11 +292,11 @@ void wait_until_none_is_marked(const Descriptor& file) {
   }
 }
 
-std::vector<pid_t> marked(const Descriptor& folder, const char* name) {
+std::vector<pid_t> marked(const Descriptor& folder, const char* name, std::size_t most) {
   const auto file = open_lock_file(folder, name);
   std::vector<pid_t> pids;
   std::vector<std::pair<off_t, off_t>> unknown{{0, most_pids}}; // from the first byte to before the last
-  while (!unknown.empty()) {
+  while (!unknown.empty() && pids.size() < most) {
     const auto [begin, end] = unknown.back();
     unknown.pop_back();
     struct flock any {}; // the kernel tells one lock, and not always the first

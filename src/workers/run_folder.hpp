@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,7 +51,6 @@ struct RunFolder {
   std::string run_name; ///< `<ctest's pid>-<start>-<pid namespace>`
   Descriptor ctest;     ///< a pidfd, readable when ctest has ended
   Descriptor home;      ///< `gputest-<uid>`
-  Descriptor workers;
   Descriptor run;
   Descriptor folder;   ///< of the identity
   std::string problem; ///< why there is none; empty: there is
@@ -146,8 +146,8 @@ private:
 /// Blocks until nobody is marked in the file of that name, which stays open if its name is removed.
 void wait_until_none_is_marked(const Descriptor& file);
 
-/// The processes that have marked themselves, this one included.
-[[nodiscard]] std::vector<pid_t> marked(const Descriptor& folder, const char* name);
+/// The processes that have marked themselves, this one included; no more than `most` of them.
+[[nodiscard]] std::vector<pid_t> marked(const Descriptor& folder, const char* name, std::size_t most = SIZE_MAX);
 [[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
 
 /// How many cases of a run are running or waiting for a worker now.

@@ -533,8 +533,8 @@ private:
 } // namespace
 
 bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, const std::string& why) {
-  const auto made = become_an_orphan({run.ctest.number(), run.home.number(), run.workers.number(), run.run.number(),
-                                      run.folder.number(), start_lock.number()});
+  const auto made = become_an_orphan(
+      {run.ctest.number(), run.home.number(), run.run.number(), run.folder.number(), start_lock.number()});
   if (made != Orphaning::in_orphan) {
     return made == Orphaning::in_caller;
   }

@@ -32,7 +32,7 @@ bool belongs_to_case(std::string_view assignment) {
 
 /// A field of /proc/self/status; empty if there is none.
 std::string status_of_process(const char* name) {
-  static const auto all = os::contents_of("/proc/self/status").value_or("");
+  static const auto all = os::record_of_proc("/proc/self/status").value_or("");
   const auto line = all.find(std::string{"\n"} + name + ":\t");
   if (line == std::string::npos) {
     return {};
@@ -111,7 +111,7 @@ void add_inherited(Text& text) {
         "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"}) {
     text.add(status_of_process(field));
   }
-  text.add(os::contents_of("/proc/self/limits").value_or(""));
+  text.add(os::record_of_proc("/proc/self/limits").value_or(""));
   text.add_numbers(::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0), ::personality(0xFFFFFFFF)); // asks
   for (const char* const space : {"mnt", "net", "ipc", "uts", "cgroup"}) {
     struct stat file {};

@@ -779,6 +779,15 @@ TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_process) {
   }
 }
 
+TEST_F(WorkerCase, gives_a_case_its_own_streams_whatever_the_one_before_it_has_made_of_its_own) {
+  add("Plain.turns_its_streams_away", "turns");
+  add("Plain.shows_what_it_has", "after");
+  const auto results = run();
+  EXPECT_EQ(results.at("after").processes, results.at("turns").processes);
+  EXPECT_THAT(results.at("after").output, HasSubstr("@entry after"));
+  EXPECT_THAT(results.at("after").output, HasSubstr("@err"));
+}
+
 TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_devices_and_says_what) {
   set("GPUTEST_DEVICES", "all");
   set("LD_LIBRARY_PATH", FAKE_DRIVER);

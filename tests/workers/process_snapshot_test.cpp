@@ -86,7 +86,7 @@ TEST(ProcessSnapshots, are_compared_with_the_streams_and_variables_of_the_next_c
               ::close(STDIN_FILENO);
               const int stream = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
               ::setenv("CTEST_RESOURCE_GROUP_COUNT", "1", 1); // NOLINT(concurrency-mt-unsafe)
-              renew_streams_and_variables(state);
+              renew_variables(state);
               return stream == STDIN_FILENO && change_between(state, take_snapshot(), {}).empty() ? 0 : 1;
             }),
             0);

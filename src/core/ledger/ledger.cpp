@@ -181,14 +181,16 @@ void Ledger::release_late() {
   }
 }
 
+/// What changes the record afterwards looks whether the place is kept.
 void Ledger::require_stage(Stage stage, const char* what) const {
+  if (client_.own().claim.stage == stage && !client_.forked()) {
+    return;
+  }
   if (client_.own().claim.stage != Stage::outside) {
     client_.require_kept();
   }
-  if (client_.own().claim.stage != stage || client_.forked()) {
-    const std::string& who = client_.own().who;
-    throw LedgerError{(who.empty() ? "this process" : who) + " cannot " + what};
-  }
+  const std::string& who = client_.own().who;
+  throw LedgerError{(who.empty() ? "this process" : who) + " cannot " + what};
 }
 
 void Ledger::set_idle() {

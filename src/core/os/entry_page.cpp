@@ -6,7 +6,6 @@
 
 #include <gputest/error.hpp>
 
-#include <boost/interprocess/file_mapping.hpp>
 #include <boost/interprocess/mapped_region.hpp>
 
 #include <algorithm>
@@ -138,11 +137,13 @@ EntryPage::EntryPage()
 
 EntryPage::EntryPage(const Descriptor& file, std::string path) : path_{std::move(path)}, words_{map(file)} {}
 
-/// Boost opens the file a second time for the mapping, which needs none afterwards.
 std::shared_ptr<EntryPage::Words> EntryPage::map(const Descriptor& file) try {
   namespace ipc = boost::interprocess;
-  const ipc::file_mapping mapping{("/proc/self/fd/" + std::to_string(file.number())).c_str(), ipc::read_write};
-  const auto region = std::make_shared<ipc::mapped_region>(mapping, ipc::read_write, 0, sizeof(Words));
+  struct Open { // as ipc::file_mapping, which would open it a second time
+    int number;
+    [[nodiscard]] ipc::mapping_handle_t get_mapping_handle() const { return {number, false}; }
+  };
+  const auto region = std::make_shared<ipc::mapped_region>(Open{file.number()}, ipc::read_write, 0, sizeof(Words));
   return {region, static_cast<Words*>(region->get_address())};
 } catch (const boost::interprocess::interprocess_exception& error) {
   throw Error{std::string{"memory that the processes of the command share cannot be mapped: "} + error.what()};

@@ -81,6 +81,22 @@ std::optional<std::string> contents_of(const std::string& path) {
   return read_to_end(file.number());
 }
 
+std::optional<std::string> record_of_proc(const std::string& path) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  std::string text;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const auto count = ::read(file.number(), block.data(), block.size());
+    if (count < 0 && errno != EINTR) {
+      return std::nullopt;
+    }
+    text.append(block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count >= 0 && count < static_cast<ssize_t>(block.size())) {
+      return text;
+    }
+  }
+}
+
 std::optional<std::set<std::string>> texts_in(const std::string& path, const std::set<std::string>& texts) {
   // Pieces are faster than one read() of the whole file, whose memory costs a page fault every 4 KiB. Not mmap(): a file
   // that is shortened meanwhile would be a SIGBUS.

@@ -69,6 +69,10 @@ private:
 /// All of a file; nullopt if it cannot be read. For small files such as those of /proc.
 [[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
 
+/// The same of a file of /proc that is one record, such as `status`, `stat`, `limits` or `cmdline`. The kernel gives as
+/// much of one as is asked for, so a shorter answer is its end, and needs no second call.
+[[nodiscard]] std::optional<std::string> record_of_proc(const std::string& path);
+
 /// Those of the texts that are in a file; nullopt if it cannot be read. For executables and libraries: it has 256 KiB
 /// of them in memory at a time.
 [[nodiscard]] std::optional<std::set<std::string>> texts_in(const std::string& path,

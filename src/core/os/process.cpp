@@ -34,7 +34,7 @@ std::string proc_file(pid_t pid, const char* name) { return "/proc/" + std::to_s
 
 /// `state parent …` of `pid (name) state parent …`: the name may itself hold blanks and brackets, so from the last one.
 std::string fields_after_name(pid_t pid) {
-  const auto stat = contents_of(proc_file(pid, "stat")).value_or("");
+  const auto stat = record_of_proc(proc_file(pid, "stat")).value_or("");
   const std::size_t name_end = stat.rfind(") ");
   return name_end == std::string::npos ? "" : stat.substr(name_end + 2);
 }
@@ -141,7 +141,7 @@ std::optional<pid_t> parent_of(pid_t pid) {
 }
 
 std::vector<std::string> command_line_of(pid_t pid) {
-  return split_at_zeros(contents_of(proc_file(pid, "cmdline")).value_or(""));
+  return split_at_zeros(record_of_proc(proc_file(pid, "cmdline")).value_or(""));
 }
 
 std::optional<std::string> variable_of(pid_t pid, const std::string& name) {

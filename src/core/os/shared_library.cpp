@@ -69,7 +69,9 @@ std::vector<std::string> loaded_libraries() {
 FileStates states_of_program() {
   FileStates files;
   for (const auto& library : loaded_libraries()) {
-    files.emplace(library, stamp_of(library));
+    if (library.rfind("/lib", 0) != 0 && library.rfind("/usr/lib", 0) != 0) { // no project's
+      files.emplace(library, stamp_of(library));
+    }
   }
   const auto executable = executable_of(own_pid()).value_or("");
   files.emplace(executable, stamp_of(executable));

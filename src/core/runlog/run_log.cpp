@@ -141,14 +141,19 @@ struct Log {
     }
   }
 
-  void write(const char* event, const JsonObject& details, const std::string& of_test) {
+  void write(const std::vector<Event>& events, const std::string& of_test) {
     if (failed) {
       return;
     }
     try {
       open();
+      std::string lines;
+      for (const auto& event : events) {
+        lines += (lines.empty() ? "" : "\n\n") +
+                 line(event.name, name_of_entry(), of_test).members(event.details).to_string();
+      }
       if (file) {
-        file->append(line(event, name_of_entry(), of_test).members(details).to_string());
+        file->append(lines);
       }
     } catch (const InvalidSetting&) {
       failed = true; // whoever needs the settings says it
@@ -255,10 +260,15 @@ void set_running(const std::string& test) noexcept try {
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void write(const char* event, const JsonObject& details, const std::optional<std::string>& test) noexcept try {
+void write(const std::vector<Event>& events, const std::optional<std::string>& test) noexcept try {
   auto& log = the_log();
   const std::lock_guard guard{log.mutex};
-  log.write(event, details, test.value_or(log.test));
+  log.write(events, test.value_or(log.test));
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void write(const char* event, const JsonObject& details, const std::optional<std::string>& test) noexcept try {
+  write({{event, details}}, test);
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 

@@ -55,4 +55,12 @@ void set_running(const std::string& test) noexcept;
 void write(const char* event, const JsonObject& details,
            const std::optional<std::string>& test = std::nullopt) noexcept;
 
+struct Event {
+  const char* name;
+  JsonObject details;
+};
+
+/// The same for several at once, which costs no more than one.
+void write(const std::vector<Event>& events, const std::optional<std::string>& test) noexcept;
+
 } // namespace gputest::runlog

@@ -236,8 +236,9 @@ bool TestRun::begin(const std::string& result, Notation notation) noexcept try {
   state_->result = result;
   state_->running = true;
   state_->last_end.reset();
-  state_->has_failed = state_->has_failed && state_->pid == os::own_pid();
-  state_->pid = os::own_pid();
+  const auto pid = os::own_pid();
+  state_->has_failed = state_->has_failed && state_->pid == pid;
+  state_->pid = pid;
   state_->test.clear();
   state_->any_began = false;
   if (!std::exchange(state_->watches_exit, true)) {

@@ -88,6 +88,13 @@ TEST_F(Plain, prints_and_prints) {
   }
   FAIL();
 }
+TEST_F(Plain, turns_its_streams_away) {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(null, stream);
+  }
+  ::close(null);
+}
 TEST_F(Plain, takes_five_seconds) { ::sleep(5); }
 TEST_F(Plain, skips) { GTEST_SKIP(); }
 TEST_F(Plain, needs_a_slice) {}

@@ -288,20 +288,36 @@ void StorePart::write(int file, const std::string& path, std::size_t offset, con
 }
 
 std::size_t StorePart::used_slots() const {
-  Used used;
-  read(used_offset(), &used, sizeof used);
+  std::byte bytes[sizeof(Used)]; // NOLINT(*-avoid-c-arrays, *-member-init): read at once
+  read(used_offset(), bytes, sizeof bytes);
+  return used_in(bytes);
+}
+
+std::size_t StorePart::used_in(const std::byte* bytes) const {
+  const auto used = from<Used>(bytes);
   if ((used.slots ^ used.complement) != UINT32_MAX || used.slots > layout_.slots) {
     throw damaged("it says that " + std::to_string(used.slots) + " slots are used");
   }
   return used.slots;
 }
 
-std::unique_ptr<std::byte[]> StorePart::read_records(std::size_t count) const { // NOLINT(*-avoid-c-arrays)
+/// How many slots have had an owner, and their records. One call of the kernel's gets all of them, if they are few.
+std::unique_ptr<std::byte[]> StorePart::read_records() const { // NOLINT(*-avoid-c-arrays)
   const std::size_t size = layout_.record_bytes;
-  std::unique_ptr<std::byte[]> bytes{new std::byte[count * size]}; // NOLINT: without being zeroed first
-  read(record_offset(0), bytes.get(), count * size);
+  const auto read_first = [&](std::size_t slots) {
+    std::unique_ptr<std::byte[]> bytes{new std::byte[(1 + slots) * size]}; // NOLINT: without being zeroed first
+    read(used_offset(), bytes.get(), (1 + slots) * size);
+    return bytes;
+  };
+  std::size_t room = std::min<std::size_t>(layout_.slots, 16);
+  auto bytes = read_first(room);
+  std::size_t count = 0;
+  while ((count = used_in(bytes.get())) > room) { // without the mutex more may be used now
+    room = count;
+    bytes = read_first(room);
+  }
   for (std::size_t slot = 0; slot < count; ++slot) {
-    if (!is_sound(bytes.get() + slot * size, size)) {
+    if (!is_sound(bytes.get() + (1 + slot) * size, size)) {
       throw damaged("record " + std::to_string(slot) + " has not been written by any gputest");
     }
   }

@@ -83,10 +83,10 @@ public:
   /// was written, or damage that the next try does not see.
   template <class StoredRecord, class Visit>
   void for_each(Visit visit) const {
-    const std::size_t count = used_slots();
-    const auto bytes = read_records(count);
+    const auto bytes = read_records();
+    const std::size_t count = used_in(bytes.get());
     for (std::size_t slot = 0; slot < count; ++slot) {
-      visit(slot, from<StoredRecord>(&bytes[slot * layout_.record_bytes]));
+      visit(slot, from<StoredRecord>(&bytes[(1 + slot) * layout_.record_bytes]));
     }
   }
 
@@ -135,7 +135,8 @@ private:
     return used_offset() + (1 + slot) * layout_.record_bytes;
   }
   [[nodiscard]] std::size_t used_slots() const;
-  [[nodiscard]] std::unique_ptr<std::byte[]> read_records(std::size_t count) const; // NOLINT(*-avoid-c-arrays)
+  [[nodiscard]] std::size_t used_in(const std::byte* bytes) const;
+  [[nodiscard]] std::unique_ptr<std::byte[]> read_records() const; // NOLINT(*-avoid-c-arrays)
   [[nodiscard]] std::size_t size() const;
   void read(std::size_t offset, void* data, std::size_t size) const;
   static void write(int file, const std::string& path, std::size_t offset, const void* data, std::size_t size);
