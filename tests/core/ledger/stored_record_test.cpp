@@ -49,11 +49,12 @@ TEST(StoredRecord, cuts_a_name_that_is_too_long_and_nothing_else) {
 }
 
 TEST(StoredRecord, keeps_all_of_an_entry) {
-  for (unsigned flags = 0; flags < 8; ++flags) {
+  for (unsigned flags = 0; flags < 16; ++flags) {
     Record entry = filled();
     entry.claim.whole_devices = (flags & 1U) != 0;
     entry.claim.exclusive = (flags & 2U) != 0;
     entry.claim.medium_lock = (flags & 4U) != 0;
+    entry.claim.estimated = (flags & 8U) != 0;
     const Record read = to_record(7, to_stored(entry));
     EXPECT_EQ(read.slot, entry.slot);
     EXPECT_EQ(read.identity, entry.identity);
@@ -70,6 +71,7 @@ TEST(StoredRecord, keeps_all_of_an_entry) {
     EXPECT_EQ(read.claim.lease_bytes, entry.claim.lease_bytes);
     EXPECT_EQ(read.claim.exclusive, entry.claim.exclusive);
     EXPECT_EQ(read.claim.medium_lock, entry.claim.medium_lock);
+    EXPECT_EQ(read.claim.estimated, entry.claim.estimated);
     EXPECT_EQ(read.pid, entry.pid);
     EXPECT_EQ(read.uid, entry.uid);
     EXPECT_EQ(read.start_time, entry.start_time);
@@ -92,7 +94,7 @@ TEST(StoredRecord, with_values_that_no_gputest_writes_is_an_error) {
   for (const std::uint32_t stage : {6U, 1000U, UINT32_MAX}) {
     EXPECT_EQ(refused([&](auto& record) { record.stage = stage; }), said);
   }
-  EXPECT_EQ(refused([](auto& record) { record.flags = 8; }), said);
+  EXPECT_EQ(refused([](auto& record) { record.flags = 16; }), said);
   EXPECT_EQ(refused([](auto& record) { record.since_ns = -1; }), said);
   EXPECT_EQ(refused([](auto& record) { record.since_ns = 0; }), "done");
 }
