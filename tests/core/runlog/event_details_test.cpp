@@ -64,9 +64,9 @@ TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
     "blockers": [{"who": "join", "pid": 17, "stage": "holding", "lease_bytes": 300, "overhead_bytes": 50},
                  {"who": "join", "pid": 17, "stage": "idle", "lease_bytes": 300, "overhead_bytes": 50}],
     "excesses": [{"who": "join", "pid": 17, "stage": "entering", "lease_bytes": 300, "overhead_bytes": 50,
-                  "beyond_bytes": 7},
+                  "beyond_bytes": 7, "estimated": false},
                  {"who": "join", "pid": 17, "stage": "waiting", "lease_bytes": 300, "overhead_bytes": 50,
-                  "beyond_bytes": 8}],
+                  "beyond_bytes": 8, "estimated": false}],
     "external": false
   })"));
   blocked.external_bytes = 9;
@@ -149,7 +149,7 @@ TEST(EventDetails, of_a_test_that_ran_out_of_memory_name_who_had_more_than_lease
   EXPECT_EQ(parsed(out_of_memory_details("text", {{record(policy::Stage::waiting), 7}})), json::parse(R"({
     "text": "text",
     "beyond_claims": [{"who": "join", "pid": 17, "stage": "waiting", "lease_bytes": 300, "overhead_bytes": 50,
-                       "beyond_bytes": 7}]
+                       "beyond_bytes": 7, "estimated": false}]
   })"));
 }
 
