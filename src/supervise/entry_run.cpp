@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "supervise/entry_run.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 #include "supervise/wait_notice.hpp"
@@ -24,7 +24,7 @@ namespace gputest::supervise {
 namespace {
 
 /// Why CTest must not see a success.
-policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::EntryPage& page,
+policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::TestStatusPage& page,
                       const std::string& program, const std::optional<policy::TimeLimit>& limit) {
   if (end.command.error != 0) {
     return {say_why_not_executed(program, end.command.error), "", false};
@@ -116,7 +116,7 @@ EntryEnd ended_unseen(EntryEnd end, const WatchedEntry& entry) {
 }
 
 /// Runs the command once. If a process of it was stopped, nothing is said and judged.
-EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& entry, os::EntryPage& page,
+EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& entry, os::TestStatusPage& page,
                   const std::optional<policy::TimeLimit>& limit, bool may_run_again) {
   if (entry.kind == policy::CommandKind::arbitrary) {
     page.set_measured();
@@ -201,7 +201,7 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
       end.exit_code = EXIT_FAILURE;
       return ended_unseen(std::move(end), entry);
     }
-    os::EntryPage page;
+    os::TestStatusPage page;
     end = run_once(command, entry, page, limit, attempt < attempts_of(entry));
     if (!end.report.stopped || end.command.timed_out) {
       return end;

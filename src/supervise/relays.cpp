@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "supervise/relays.hpp"
 
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 #include "supervise/supervised_command.hpp"
 
 #include <algorithm>
@@ -107,7 +107,8 @@ bool Relays::any_writer() const {
 
 /// What it waits for: to read, or else to write what it has read.
 pollfd Relays::Relay::next() const {
-  return withholds || unwritten.empty() || !read_end ? pollfd{read_end.number(), POLLIN, 0} : pollfd{stream, POLLOUT, 0};
+  return withholds || unwritten.empty() || !read_end ? pollfd{read_end.number(), POLLIN, 0}
+                                                     : pollfd{stream, POLLOUT, 0};
 }
 
 /// When next() is ready. False at its end, and if nobody reads this process's stream: then whoever writes is to see

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "supervise/supervised_command.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "supervise/descendants.hpp"
 #include "supervise/relays.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
+#include "core/os/test_status_page.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -19,9 +19,9 @@ class Relays;
 
 /// What is watched of a command while it runs.
 struct Watch {
-  std::chrono::nanoseconds limit{0}; ///< for which it may run; 0: for ever
-  os::EntryPage* page = nullptr;     ///< of an entry: its processes' waits do not count; may be null
-  std::function<void()> look;        ///< is called at this interval; may be empty
+  std::chrono::nanoseconds limit{0};  ///< for which it may run; 0: for ever
+  os::TestStatusPage* page = nullptr; ///< of an entry: its processes' waits do not count; may be null
+  std::function<void()> look;         ///< is called at this interval; may be empty
   std::chrono::milliseconds look_interval{100};
   bool withholds_output = false; ///< until it is known whether the entry runs again: that of such a command is dropped
 };

@@ -70,7 +70,7 @@ std::string printable(std::string text) {
 
 } // namespace
 
-void WaitNotice::look(os::EntryPage& page) {
+void WaitNotice::look(os::TestStatusPage& page) {
   const auto waited = page.seen_waiting();
   if (waited < before_notice - seconds{1}) {
     file_ = os::Descriptor{};

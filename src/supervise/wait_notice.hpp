@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
+#include "core/os/test_status_page.hpp"
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ namespace gputest::supervise {
 class WaitNotice {
 public:
   /// Call it about once a second.
-  void look(os::EntryPage& page);
+  void look(os::TestStatusPage& page);
 
 private:
   os::Descriptor file_; ///< of all of this ctest, while this one waits; locked at the byte of the time since it waits

@@ -2,11 +2,11 @@
 #include "tool/launcher.hpp"
 
 #include "core/ledger/storage/slot_fifos.hpp"
-#include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/gate.hpp"
@@ -42,7 +42,7 @@ ExitCode report_not_executed(const std::string& command, int error) {
 
 ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
-  const auto page = os::EntryPage::open(watcher.page);
+  const auto page = os::TestStatusPage::open(watcher.page);
   if (skip && page && page->output_is_judged()) { // a script may go on, and not end with 77
     page->skip(outcome.reason);
   } else {
@@ -160,13 +160,13 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
   }
 
   os::LivenessFifo::prepare_to_inherit(); // before NVML starts a thread
-  std::optional<os::EntryPage> page;      // nobody else watches this process
+  std::optional<os::TestStatusPage> page; // nobody else watches this process
   supervise::WaitNotice notice;
   // Other processes see the command's name, not `gputest`.
   session::Gate gate{settings, entry, name_of(entry, launch.command.front())};
   if (watcher.ctest) {
     page.emplace();
-    os::set_entry_page_of_process(os::EntryPage::open(page->path()));
+    os::set_status_page_of_process(os::TestStatusPage::open(page->path()));
     gate.while_waiting([&](const std::string& /*text*/) {
       static_cast<void>(page->is_waiting());
       notice.look(*page);
@@ -195,10 +195,10 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
 /// Tells the launcher above, if there is one, that this one's command was skipped, or else why it did not run: a script
 /// may drop the exit code.
 void report_to(const settings::ReportTarget& watcher, bool skipped, const std::string& why) {
-  const auto page = os::EntryPage::open(watcher.page);
+  const auto page = os::TestStatusPage::open(watcher.page);
   if (page && skipped) {
     page->begin();
-    page->end(os::EntryPage::End::skipped);
+    page->end(os::TestStatusPage::End::skipped);
   } else if (page) {
     page->refuse(why);
   }
@@ -232,7 +232,7 @@ ExitCode run(const Launch& launch, const settings::ReportTarget& watcher) {
 
 ExitCode launch_command(const Launch& launch) {
   const auto watcher = settings::parse_report_target(os::read_variable);
-  os::set_output_of_process(os::output_of(watcher, os::EntryPage::open(watcher.page).get()));
+  os::set_output_of_process(os::output_of(watcher, os::TestStatusPage::open(watcher.page).get()));
   try {
     return run(launch, watcher);
   } catch (const std::exception& error) {

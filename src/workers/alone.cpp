@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/alone.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "supervise/entry_run.hpp"
 
@@ -156,7 +156,7 @@ int watch(std::vector<std::string> command, const policy::EntryReport& first) {
 
 int run_alone(const TestCase& test, const std::string& why) {
   const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
-  if (!why.empty() && os::output_of(target, os::EntryPage::open(target.page).get()) != os::Output::judged) {
+  if (!why.empty() && os::output_of(target, os::TestStatusPage::open(target.page).get()) != os::Output::judged) {
     say(test.name + " runs in a process of its own: " + why);
   }
   return watch(test.command);
@@ -217,7 +217,8 @@ bool end_as_they_should(const TestCase& test, std::vector<std::string> cases) {
       return false; // no program can be given a name of that length
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
-    const auto end = run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable});
+    const auto end =
+        run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable});
     if (end.signal != 0 || !does_not_fail(end.exit_code)) {
       say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
       return false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/client.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 #include "supervise/entry_run.hpp"
@@ -96,8 +96,8 @@ private:
 /// the run have cases, a start takes time from them, so the workers have to have earned it. All of them were busy while
 /// the case waited.
 std::string why_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
-  const auto supervisors = count_marked(run.folder, "supervisors");
-  const auto cases = count_marked(run.folder, "cases");
+  const auto supervisors = count_present(run.folder, "supervisors");
+  const auto cases = count_present(run.folder, "cases");
   if (supervisors == 0) {
     const auto ended = workers_of(run.folder);
     return !ended.empty()                       ? "after one that ended " + ended.back().second
@@ -125,7 +125,7 @@ bool is_starting(const Descriptor& start) {
              longest_first_case;
 }
 
-/// Takes the one start at a time of this identity, and starts a supervisor, unless somebody else does. Returns why
+/// Takes the one start at a time of this worker key, and starts a supervisor, unless somebody else does. Returns why
 /// there can be none; empty: no reason.
 std::string start_one(RunFolder& run, const TestCase& test, const std::string& why) {
   auto lock = open_lock_file(run.folder, "start");
@@ -151,7 +151,7 @@ Found find_supervisor(RunFolder& run, const TestCase& test) {
   }
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
-  auto limit = marked(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
+  auto limit = present_in(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
   while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
@@ -256,7 +256,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   WorkerMessage job;
   job.kind = Kind::job;
   job.texts = {test.filter, test.report};
-  os::EntryPage page;
+  os::TestStatusPage page;
   const auto& limit = test.limit; // which is counted here
   for (const auto& assignment : test.variables) {
     if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
@@ -340,15 +340,15 @@ int run_case(const TestCase& test) {
   if (!test.reason_for_own_process.empty()) {
     return run_alone(test, test.prints_reason ? test.reason_for_own_process : "");
   }
-  const auto identity = identity_of(test);
-  if (identity.empty()) {
+  const auto worker_key = worker_key_of(test);
+  if (worker_key.empty()) {
     return run_alone(test, "its executable cannot be read");
   }
-  auto& run = *new RunFolder{open_run_folder(identity)}; // NOLINT: its descriptors are closed with the process
+  auto& run = *new RunFolder{open_run_folder(worker_key)}; // NOLINT: its descriptors are closed with the process
   if (!run.problem.empty()) {
     return run_alone(test, run.problem);
   }
-  new Marked{run.folder, "cases"}; // NOLINT: likewise
+  new PresenceLock{run.folder, "cases"}; // NOLINT: likewise
   constexpr int most_workers = 3;
   for (int workers = 0; workers < most_workers; ++workers) {
     if (const auto exit_code = run_by_worker(run, test)) {

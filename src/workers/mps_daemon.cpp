@@ -79,10 +79,10 @@ void wait_until_unused(const Descriptor& ctest, const Descriptor& end, const Mps
       return;
     }
     if (any) {
-      wait_until_none_is_marked(clients); // they end with ctest, as programs do
+      wait_until_none_is_present(clients); // they end with ctest, as programs do
       return;
     }
-    if (is_there(daemon.folder, "given_up") && count_marked(daemon.folder, "clients") == 0) {
+    if (is_there(daemon.folder, "given_up") && count_present(daemon.folder, "clients") == 0) {
       return;
     }
   }
@@ -98,7 +98,7 @@ bool start_owner(const RunFolder& run, const MpsDaemon& daemon) {
   static_cast<void>(::chdir("/") != 0);
   ::prctl(PR_SET_NAME, "gputest-mps");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1); // the server becomes its child when the daemon is killed
-  const Marked owner{daemon.folder, "owner"};
+  const PresenceLock owner{daemon.folder, "owner"};
   // Opened now: at the end of ctest another process removes the names.
   const auto clients = open_lock_file(daemon.folder, "clients");
   const pid_t self = ::getpid();
@@ -156,7 +156,7 @@ std::string start_mps_daemon(const RunFolder& run, const MpsDaemon& daemon) {
   const auto lock = open_lock_file(daemon.folder, "start");
   bool is_starter = false;
   while (!has_mps_daemon(daemon.folder)) {
-    const bool has_owner = count_marked(daemon.folder, "owner") > 0;
+    const bool has_owner = count_present(daemon.folder, "owner") > 0;
     if (!lock || Clock::now() >= until || is_ready(run.ctest) ||
         (is_starter && !has_owner && is_there(daemon.folder, "output"))) {
       const auto why = last_line_of(contents_of(daemon.folder, "output"));

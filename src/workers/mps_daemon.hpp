@@ -10,8 +10,8 @@ namespace gputest::workers {
 /// A control daemon of MPS (`nvidia-cuda-mps-control -f`) in a folder of a ctest run. The folder is that of its sockets
 /// (CUDA_MPS_PIPE_DIRECTORY), and holds:
 ///
-/// - `owner`: the process that has started it holds a Marked of it;
-/// - `clients`: each supervisor whose worker may use it holds a Marked of it;
+/// - `owner`: the process that has started it holds a PresenceLock of it;
+/// - `clients`: each supervisor whose worker may use it holds a PresenceLock of it;
 /// - `given_up`: is there when no more workers are to use it: why it did not start, or empty after an error;
 /// - `output`: what it writes.
 ///

@@ -70,7 +70,7 @@ MpsServer MpsServer::join(const RunFolder& run) {
   }
   const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + server,
                          make_own_folder(run.run.number(), server)};
-  Marked client{daemon.folder, "clients"};
+  PresenceLock client{daemon.folder, "clients"};
   if (const auto why = start_mps_daemon(run, daemon); !why.empty()) {
     write_file(daemon.folder, "given_up", why);
     joined.message_ = "workers use no MPS: " + why;

@@ -40,7 +40,7 @@ private:
   Mps owner_ = Mps::none;
   std::string path_;
   std::string message_;
-  Marked client_; ///< the server lasts as long as this
+  PresenceLock client_; ///< the server lasts as long as this
 };
 
 /// Lets the next workers of the run use no server. Does nothing if it is not the run's.

@@ -82,8 +82,8 @@ void remove_at_its_end(const RunFolder& run, const Descriptor& workers) {
   static_cast<void>(::chdir("/") != 0);
   if (Events{}.add(run.ctest).wait(for_ever)) {
     const auto all = open_own_folder(workers.number(), run.run_name.c_str());
-    for (const auto& identity : names_in(all)) {
-      for (const auto supervisor : marked(open_own_folder(all.number(), identity.c_str()), "processes")) {
+    for (const auto& worker_key : names_in(all)) {
+      for (const auto supervisor : present_in(open_own_folder(all.number(), worker_key.c_str()), "processes")) {
         ::kill(supervisor, SIGCONT); // a case may have stopped it
       }
     }
@@ -94,7 +94,7 @@ void remove_at_its_end(const RunFolder& run, const Descriptor& workers) {
 
 } // namespace
 
-RunFolder open_run_folder(const std::string& identity) {
+RunFolder open_run_folder(const std::string& worker_key) {
   RunFolder found;
   const auto ctest = os::find_ctest();
   if (!ctest) {
@@ -107,7 +107,7 @@ RunFolder open_run_folder(const std::string& identity) {
     found.problem = "the end of ctest could not be seen here";
     return found;
   }
-  found.identity = identity;
+  found.worker_key = worker_key;
   found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
   // Somebody else may have taken the usual name: then the folder is below the ledger's.
   std::string home;
@@ -115,7 +115,7 @@ RunFolder open_run_folder(const std::string& identity) {
     if (!found.home && !above.empty()) {
       home = above + "/gputest-" + std::to_string(own_user());
       found.home = open_own_folder(AT_FDCWD, home.c_str());
-      if (!found.home && !identity.empty()) {
+      if (!found.home && !worker_key.empty()) {
         const WithoutUmask modes;
         ::mkdir(above.c_str(), 0700);
         found.home = make_own_folder(AT_FDCWD, home.c_str());
@@ -125,7 +125,7 @@ RunFolder open_run_folder(const std::string& identity) {
   found.path = home + "/workers";
   const auto run = "workers/" + found.run_name; // nobody else can have put anything there
   found.run = open_own_folder(found.home.number(), run.c_str());
-  if (identity.empty()) {
+  if (worker_key.empty()) {
     return found;
   }
   if (const auto workers = found.home && !found.run ? make_own_folder(found.home.number(), "workers") : Descriptor{}) {
@@ -137,9 +137,9 @@ RunFolder open_run_folder(const std::string& identity) {
     }
   }
   if (found.run) {
-    found.folder = make_own_folder(found.run.number(), identity.c_str());
+    found.folder = make_own_folder(found.run.number(), worker_key.c_str());
   }
-  found.path += "/" + found.run_name + "/" + identity;
+  found.path += "/" + found.run_name + "/" + worker_key;
   if (!found.folder) {
     found.problem = found.path +
                     " cannot be used: it has to be this user's own, and closed to others (0700). Remove it, or set "
@@ -273,9 +273,11 @@ void remove_run(const Descriptor& workers, const std::string& run_name) {
   }
 }
 
-Marked::Marked(const Descriptor& folder, const char* name) : file_{open_lock_file(folder, name)} { set(true); }
+PresenceLock::PresenceLock(const Descriptor& folder, const char* name) : file_{open_lock_file(folder, name)} {
+  set(true);
+}
 
-void Marked::set(bool marked) const {
+void PresenceLock::set(bool marked) const {
   struct flock byte {};
   byte.l_type = marked ? F_WRLCK : F_UNLCK;
   byte.l_whence = SEEK_SET;
@@ -284,7 +286,7 @@ void Marked::set(bool marked) const {
   ::fcntl(file_.number(), F_OFD_SETLK, &byte);
 }
 
-void wait_until_none_is_marked(const Descriptor& file) {
+void wait_until_none_is_present(const Descriptor& file) {
   struct flock all {};
   all.l_type = F_RDLCK;
   all.l_whence = SEEK_SET;
@@ -292,7 +294,7 @@ void wait_until_none_is_marked(const Descriptor& file) {
   }
 }
 
-std::vector<pid_t> marked(const Descriptor& folder, const char* name, std::size_t most) {
+std::vector<pid_t> present_in(const Descriptor& folder, const char* name, std::size_t most) {
   const auto file = open_lock_file(folder, name);
   std::vector<pid_t> pids;
   std::vector<std::pair<off_t, off_t>> unknown{{0, most_pids}}; // from the first byte to before the last
@@ -313,13 +315,13 @@ std::vector<pid_t> marked(const Descriptor& folder, const char* name, std::size_
   return pids;
 }
 
-std::size_t count_marked(const Descriptor& folder, const char* name) { return marked(folder, name).size(); }
+std::size_t count_present(const Descriptor& folder, const char* name) { return present_in(folder, name).size(); }
 
 std::size_t count_cases(const Descriptor& run) {
   std::size_t count = 0;
   for (const auto& name : names_in(run)) {
     const auto folder = open_own_folder(run.number(), name.c_str());
-    count += folder && is_there(folder, "cases") ? count_marked(folder, "cases") : 0;
+    count += folder && is_there(folder, "cases") ? count_present(folder, "cases") : 0;
   }
   return count;
 }

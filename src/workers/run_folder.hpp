@@ -24,17 +24,17 @@ using os::Descriptor;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// Where the clients and supervisors of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
+/// Where the clients and supervisors of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<worker key>/`.
 /// Only this user can reach it. It holds:
 ///
 /// - `job-<time>-<pid>`: the socket of a client that waits for a worker (job_name());
-/// - `supervisors`: each supervisor that can take a case holds a Marked of it;
+/// - `supervisors`: each supervisor that can take a case holds a PresenceLock of it;
 /// - `cases`: likewise each client that has a case to run;
 /// - `start`: locked by whoever starts a worker; not empty while that one runs its first case;
 /// - `earned`: the milliseconds for which workers have run cases, less twice what their starts took;
 /// - `alone`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path;
-/// - `processes`: each supervisor holds a Marked of it as long as it lives;
+/// - `processes`: each supervisor holds a PresenceLock of it as long as it lives;
 /// - `end`: is there when no more cases come;
 /// - `unconfirmed-<pid>`: the cases that passed in the worker of that supervisor, whose end nobody has seen yet. Is
 /// there
@@ -44,21 +44,21 @@ using Clock = std::chrono::steady_clock;
 /// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
-/// Beside the identities it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.
+/// Beside the worker keys it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.
 struct RunFolder {
-  std::string path; ///< of the identity's folder
-  std::string identity;
+  std::string path; ///< of the worker key's folder
+  std::string worker_key;
   std::string run_name; ///< `<ctest's pid>-<start>-<pid namespace>`
   Descriptor ctest;     ///< a pidfd, readable when ctest has ended
   Descriptor home;      ///< `gputest-<uid>`
   Descriptor run;
-  Descriptor folder;   ///< of the identity
+  Descriptor folder;   ///< of the worker key
   std::string problem; ///< why there is none; empty: there is
 };
 
-/// Finds the ctest above this process, and makes the folders that are missing. Without an identity: makes none, and
+/// Finds the ctest above this process, and makes the folders that are missing. Without a worker key: makes none, and
 /// `folder` is none.
-[[nodiscard]] RunFolder open_run_folder(const std::string& identity);
+[[nodiscard]] RunFolder open_run_folder(const std::string& worker_key);
 
 /// As long as one exists, what this process makes in the run's folders has the mode that it is made with: a umask may
 /// take off what the run's other processes need. For a process without threads.
@@ -116,7 +116,7 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
 /// Adds to the end of a file in a folder. False if there is no room for it.
 bool add_to_file(const Descriptor& folder, const char* name, const std::string& text);
 
-/// How many cases each worker of an identity has run that has ended, and why it has.
+/// How many cases each worker of a worker key has run that has ended, and why it has.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder);
 
 /// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
@@ -130,13 +130,13 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
 /// Removes the folder of a run with all that is in it.
 void remove_run(const Descriptor& workers, const std::string& run_name);
 
-/// This process among those that have marked themselves in one file of a folder, each by the lock of a byte. A mark
+/// This process among those that show their presence in one file of a folder, each by the lock of a byte. A mark
 /// goes with its process, however that ends.
-class Marked {
+class PresenceLock {
 public:
-  Marked() = default;
+  PresenceLock() = default;
   /// Marks this process, unless the file cannot be used.
-  Marked(const Descriptor& folder, const char* name);
+  PresenceLock(const Descriptor& folder, const char* name);
   void set(bool marked) const;
 
 private:
@@ -144,11 +144,11 @@ private:
 };
 
 /// Blocks until nobody is marked in the file of that name, which stays open if its name is removed.
-void wait_until_none_is_marked(const Descriptor& file);
+void wait_until_none_is_present(const Descriptor& file);
 
-/// The processes that have marked themselves, this one included; no more than `most` of them.
-[[nodiscard]] std::vector<pid_t> marked(const Descriptor& folder, const char* name, std::size_t most = SIZE_MAX);
-[[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
+/// The processes that show their presence, this one included; no more than `most` of them.
+[[nodiscard]] std::vector<pid_t> present_in(const Descriptor& folder, const char* name, std::size_t most = SIZE_MAX);
+[[nodiscard]] std::size_t count_present(const Descriptor& folder, const char* name);
 
 /// How many cases of a run are running or waiting for a worker now.
 [[nodiscard]] std::size_t count_cases(const Descriptor& run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/supervisor.hpp"
 
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 #include "supervise/supervised_command.hpp"
@@ -54,7 +54,7 @@ milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<
 
 class Supervisor {
 public:
-  Supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
+  Supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, PresenceLock lives, MpsServer server)
       : run_{run}, test_{test}, start_{std::move(start_lock)}, lives_{std::move(lives)}, server_{std::move(server)},
         worker_{run, test, server_} {}
 
@@ -106,7 +106,7 @@ private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker(const std::string& why_started) {
     started_ = Clock::now();
-    takes_cases_ = Marked{run_.folder, "supervisors"};
+    takes_cases_ = PresenceLock{run_.folder, "supervisors"};
     std::string why;
     if (!write_file(run_.folder, "executable", test_.command.front())) {
       why = run_.path + ": " + std::strerror(errno); // NOLINT: one thread
@@ -289,11 +289,11 @@ private:
   }
 
   /// The page of the case's entry; null: it cannot be opened.
-  static std::shared_ptr<os::EntryPage> page_of(const WorkerMessage& job) {
+  static std::shared_ptr<os::TestStatusPage> page_of(const WorkerMessage& job) {
     const std::string start = "GPUTEST_ENTRY=";
     for (const auto& text : job.texts) {
       if (text.compare(0, start.size(), start) == 0) {
-        return os::EntryPage::open(text.substr(start.size()));
+        return os::TestStatusPage::open(text.substr(start.size()));
       }
     }
     return nullptr;
@@ -491,8 +491,8 @@ private:
     return how;
   }
 
-  /// Takes no more cases, and adds this worker to those of its identity that have ended, before clients see that one is
-  /// missing. Where each case changes its process, a worker costs more than a process of the case's own.
+  /// Takes no more cases, and adds this worker to those of its worker key that have ended, before clients see that one
+  /// is missing. Where each case changes its process, a worker costs more than a process of the case's own.
   void leave(const char* why) {
     add_to_file(run_.folder, "workers", std::to_string(cases_) + " " + why + "\n");
     constexpr std::size_t enough = 10;
@@ -515,8 +515,8 @@ private:
   RunFolder& run_;
   const TestCase& test_;
   Descriptor start_;
-  Marked lives_;
-  Marked takes_cases_;
+  PresenceLock lives_;
+  PresenceLock takes_cases_;
   MpsServer server_;
   WorkerProcess worker_;
   Descriptor jobs_; ///< inotify
@@ -539,7 +539,7 @@ bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_loc
     return made == Orphaning::in_caller;
   }
   ::prctl(PR_SET_NAME, "gputest-supervi"); // the kernel keeps 15 bytes
-  Marked lives{run.folder, "processes"};
+  PresenceLock lives{run.folder, "processes"};
   auto server = MpsServer::join(run); // before the supervisor becomes a subreaper
   Supervisor{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run(why);
   std::_Exit(EXIT_SUCCESS);

@@ -181,7 +181,7 @@ TestCase read_test_case(std::vector<std::string> arguments) {
   return test;
 }
 
-std::string identity_of(const TestCase& test) {
+std::string worker_key_of(const TestCase& test) {
   Text text;
   struct stat executable {};
   struct stat folder {};

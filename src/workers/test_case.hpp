@@ -31,7 +31,7 @@ struct TestCase {
 
 /// Names all that has to be the same for two cases to share a worker, apart from the ctest run: the executable, its
 /// arguments, the environment, and what else a process inherits. Empty if it cannot be told.
-[[nodiscard]] std::string identity_of(const TestCase& test);
+[[nodiscard]] std::string worker_key_of(const TestCase& test);
 
 /// Whether a debugger, or another tracer, holds this process.
 [[nodiscard]] bool is_traced();

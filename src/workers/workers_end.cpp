@@ -106,9 +106,9 @@ void wait_for_supervisors(const Descriptor& folder) {
   const auto until = Clock::now() + longest_end;
   const auto start = open_lock_file(folder, "start");
   for (bool is_told = false;;) {
-    // Whoever makes a supervisor has the lock, until the supervisor has marked itself and its worker is ready.
+    // Whoever makes a supervisor has the lock, until the supervisor shows its presence and its worker is ready.
     const bool none_is_made = !start || ::flock(start.number(), LOCK_EX | LOCK_NB) == 0;
-    const auto supervisors = marked(folder, "processes");
+    const auto supervisors = present_in(folder, "processes");
     if (none_is_made && supervisors.empty()) {
       return;
     }
@@ -160,8 +160,8 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
   std::map<std::string, std::size_t> ends; // of workers, by reasons
   std::size_t cases = 0;
   bool any = false;
-  for (const auto& identity : run.run ? names_in(run.run) : std::vector<std::string>{}) {
-    const auto folder = open_own_folder(run.run.number(), identity.c_str());
+  for (const auto& worker_key : run.run ? names_in(run.run) : std::vector<std::string>{}) {
+    const auto folder = open_own_folder(run.run.number(), worker_key.c_str());
     if (contents_of(folder, "executable") != executable) {
       continue;
     }

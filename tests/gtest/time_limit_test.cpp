@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 #include "support/suite_test.hpp"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST_F(TimeLimit, ends_a_test_that_blocks_all_signals_also_where_a_failure_is_ex
 }
 
 TEST_F(TimeLimit, does_not_count_waiting) {
-  os::EntryPage page; // as of who watches
+  os::TestStatusPage page; // as of who watches
   auto holder = start_holder();
   set("GPUTEST_ENTRY", page.path());
   auto waiter = start("limits", {"--gtest_filter=Waits.*"});

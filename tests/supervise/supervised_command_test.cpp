@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "supervise/supervised_command.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
@@ -97,7 +97,7 @@ TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_
   ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
   const os::Descriptor fifo{::open((folder.path() + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   EXPECT_EQ(tests::in_child([&] {
-              os::EntryPage page;
+              os::TestStatusPage page;
               const auto end = run_supervised(
                   {"sh", "-c", "exec > " + folder.path() + "/fifo; setsid sleep 1000 & trap '' TERM INT; sleep 1000"},
                   {std::chrono::milliseconds{100}, &page, {}});
@@ -111,8 +111,8 @@ TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_
 
 TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
   EXPECT_EQ(tests::in_child([] {
-              os::EntryPage page;
-              os::set_entry_page_of_process(os::EntryPage::open(page.path()));
+              os::TestStatusPage page;
+              os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
               const os::PauseTimeLimit waits; // as if the command did
               const auto end = run_supervised({"sleep", "0.2"}, {std::chrono::milliseconds{100}, &page, {}});
               return end.timed_out ? 1 : 0;
@@ -129,7 +129,7 @@ int end_of_one_that_leaves_a_process(const std::string& redirection) {
   const int status = tests::in_child([&] {
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(output[1], STDERR_FILENO);
-    os::EntryPage page;
+    os::TestStatusPage page;
     const auto end = run_supervised({"sh", "-c", "setsid sleep 1000 " + redirection + " & echo $! > " + pid},
                                     {std::chrono::milliseconds{200}, &page, {}});
     const bool names_it = end.left_behind.find("(sleep)") != std::string::npos;
@@ -158,10 +158,10 @@ TEST(SupervisedCommand, is_not_waited_for_beyond_its_limit_whoever_has_its_outpu
   }
   std::array<int, 2> output{};
   ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
-  os::EntryPage page;
-  os::set_entry_page_of_process(os::EntryPage::open(page.path()));
+  os::TestStatusPage page;
+  os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
   std::optional<os::PauseTimeLimit> until_it_is_held{std::in_place};
-  os::set_entry_page_of_process(nullptr);
+  os::set_status_page_of_process(nullptr);
   const pid_t watcher = tests::start_child([&] {
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(output[1], STDERR_FILENO);
@@ -196,7 +196,7 @@ TEST(SupervisedCommand, has_what_it_writes_passed_on_to_the_streams_of_its_launc
   const pid_t watcher = tests::start_child([&] {
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(errors[1], STDERR_FILENO);
-    os::EntryPage page;
+    os::TestStatusPage page;
     return run_supervised({"sh", "-c", "head -c 300000 /dev/zero; echo of errors >&2; exit 5"},
                           {std::chrono::seconds{1000}, &page, {}})
         .status;
@@ -219,7 +219,7 @@ TEST(SupervisedCommand, is_told_that_nobody_reads_its_output_any_more) {
   EXPECT_EQ(tests::in_child([&] {
               std::signal(SIGPIPE, SIG_DFL);
               ::dup2(output[1], STDOUT_FILENO);
-              os::EntryPage page;
+              os::TestStatusPage page;
               const Watch watch{std::chrono::seconds{1000}, &page, {}};
               const auto writes = [&](const std::string& first) {
                 return run_supervised({"sh", "-c", first + "while echo more; do :; done; exit 5"}, watch);
@@ -238,7 +238,7 @@ TEST(SupervisedCommand, is_ended_at_its_limit_though_its_output_is_not_read_mean
     ASSERT_EQ(::pipe2(output.data(), flags), 0);
     const pid_t watcher = tests::start_child([&] {
       ::dup2(output[1], STDOUT_FILENO);
-      os::EntryPage page;
+      os::TestStatusPage page;
       const auto end = run_supervised({"sh", "-c", "exec 3> " + folder.path() + "/fifo; while echo more; do :; done"},
                                       {std::chrono::milliseconds{200}, &page, {}});
       return end.timed_out && end.left_behind.empty() ? 0 : 1;
@@ -262,7 +262,7 @@ TEST(SupervisedCommand, is_not_late_because_its_output_is_passed_on_after_its_li
         ::sched_yield();
       }
       ::dup2(output[1], STDOUT_FILENO);
-      os::EntryPage page;
+      os::TestStatusPage page;
       const auto end =
           run_supervised({"sh", "-c", "head -c 100000 /dev/zero; exit 5"}, {std::chrono::nanoseconds{1}, &page, {}});
       return end.timed_out ? 1 : end.status;

@@ -101,8 +101,8 @@ TEST_F(WorkerCase, removes_what_a_run_has_left_that_this_machine_has_not_outlive
   const auto make = [&](pid_t pid, std::uint64_t pids) {
     const auto made =
         workers_folder() + "/made-by-" + std::to_string(::getpid()); // another run may remove what it knows
-    fs::create_directories(made + "/identity");
-    std::ofstream{made + "/identity/job-1"} << "left";
+    fs::create_directories(made + "/worker_key");
+    std::ofstream{made + "/worker_key/job-1"} << "left";
     auto folder = workers_folder() + "/" + std::to_string(pid) + "-1-" + std::to_string(pids);
     fs::rename(made, folder);
     return folder;
@@ -523,7 +523,7 @@ TEST_F(WorkerCase, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else
 
 TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
   add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
-  add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another identity
+  add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another worker key
   add("Plain.b", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers");
   add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
               "FIXTURES_CLEANUP workers ENVIRONMENT GPUTEST_TEST=workers_end");

@@ -100,7 +100,7 @@ protected:
   }
 
   /// The folder in which clients and supervisors meet.
-  [[nodiscard]] workers::Descriptor identity() const {
+  [[nodiscard]] workers::Descriptor worker_key() const {
     return workers::open_own_folder(AT_FDCWD, meeting_folder_of(ctest_->pid()).c_str());
   }
 
@@ -155,7 +155,7 @@ TEST_F(IdleWorker, takes_the_next_case_if_nobody_needs_its_device) {
 
 TEST_F(IdleWorker, takes_the_next_case_though_another_client_is_stopped) {
   begin();
-  const auto folder = identity();
+  const auto folder = worker_key();
   const auto address = workers::address_in(folder, "new-job");
   const workers::Descriptor job{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)}; // nobody accepts it
   ASSERT_EQ(::bind(job.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
@@ -186,7 +186,7 @@ TEST_F(IdleWorker, whose_supervisor_is_stopped_ends_with_its_ctest) {
 
 TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
   begin("");
-  const auto folder = identity();
+  const auto folder = worker_key();
   auto start = workers::open_lock_file(folder, "start");
   ASSERT_EQ(::flock(start.number(), LOCK_EX), 0); // as who makes a supervisor
   write_to_wake_fifos();
@@ -194,7 +194,7 @@ TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
   open_gate();
   wait_until_it_polls(number_after(*ctest_, ": @end "));
   {
-    const workers::Marked made{folder, "processes"};
+    const workers::PresenceLock made{folder, "processes"};
     start = {};
     EXPECT_TRUE(workers::note_end(folder, false, "", "was made late"));
   }

@@ -26,10 +26,10 @@
 namespace gputest::workers {
 namespace {
 
-TEST(Marked, are_all_counted_whoever_was_first) {
+TEST(PresenceLock, are_all_counted_whoever_was_first) {
   const tests::PrivateFolder path;
   const Descriptor folder{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  EXPECT_EQ(count_marked(folder, "cases"), 0U);
+  EXPECT_EQ(count_present(folder, "cases"), 0U);
   // With larger and smaller pids than those that were there before.
   std::array<int, 2> end{};
   ASSERT_EQ(::pipe(end.data()), 0);
@@ -40,7 +40,7 @@ TEST(Marked, are_all_counted_whoever_was_first) {
     children.push_back(::fork());
     if (children.back() == 0) {
       ::close(end[1]);
-      const Marked mark{folder, "cases"};
+      const PresenceLock mark{folder, "cases"};
       ::close(marked[1]);
       char none = 0;
       static_cast<void>(::read(end[0], &none, 1) == 0);
@@ -50,19 +50,19 @@ TEST(Marked, are_all_counted_whoever_was_first) {
     char none = 0;
     EXPECT_EQ(::read(marked[0], &none, 1), 0); // it has closed it
     ::close(marked[0]);
-    EXPECT_EQ(count_marked(folder, "cases"), children.size());
+    EXPECT_EQ(count_present(folder, "cases"), children.size());
   }
   {
-    const Marked own{folder, "cases"};
-    EXPECT_EQ(count_marked(folder, "cases"), 4U);
+    const PresenceLock own{folder, "cases"};
+    EXPECT_EQ(count_present(folder, "cases"), 4U);
     own.set(false);
-    EXPECT_EQ(count_marked(folder, "cases"), 3U);
+    EXPECT_EQ(count_present(folder, "cases"), 3U);
   }
   ::close(end[1]);
   for (const pid_t child : children) {
     ::waitpid(child, nullptr, 0);
   }
-  EXPECT_EQ(count_marked(folder, "cases"), 0U);
+  EXPECT_EQ(count_present(folder, "cases"), 0U);
 }
 
 TEST(NoteOfAnEnd, says_if_there_is_no_room_to_write_it) {
@@ -132,7 +132,7 @@ TEST(RunFolder, is_none_where_no_ctest_is_above) {
   if (supervise::become_an_orphan({pipe.writing_end()}) == supervise::Orphaning::in_orphan) {
     while (::getppid() == ::getsid(0)) { // until its parent, the leader of its session, has ended
     }
-    const auto run = open_run_folder("identity");
+    const auto run = open_run_folder("worker_key");
     pipe.write(run.ctest ? "ctest" : run.problem + (run.run || run.folder ? ", and it has made folders" : ""));
     std::_Exit(EXIT_SUCCESS);
   }

@@ -137,7 +137,7 @@ protected:
       set_environment(and_also(variables));
       auto command = arguments;
       command.insert(command.begin(), executable());
-      return change() ? identity_of(read_test_case(command)) : "";
+      return change() ? worker_key_of(read_test_case(command)) : "";
     });
   }
   [[nodiscard]] std::string with(const Variables& variables) const {
@@ -255,11 +255,11 @@ TEST_F(Identity, tells_apart_what_processes_inherit) {
   };
   std::map<std::string, std::string> identities;
   for (const auto& [name, change] : changes) {
-    const auto identity = after(change);
-    if (identity.empty()) {
+    const auto worker_key = after(change);
+    if (worker_key.empty()) {
       continue; // it changes nothing here, or this user may not
     }
-    const auto [same, is_new] = identities.emplace(identity, name);
+    const auto [same, is_new] = identities.emplace(worker_key, name);
     EXPECT_TRUE(is_new) << name << " is like " << same->second;
   }
   EXPECT_GT(identities.size(), 9U);

@@ -3,8 +3,8 @@
 
 #include "core/ledger/records.hpp"
 #include "core/ledger/storage/slot_store.hpp"
-#include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>

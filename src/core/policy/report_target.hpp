@@ -14,7 +14,7 @@ namespace gputest::policy {
 ///     will_fail           the same, and CTest inverts the exit code (WILL_FAIL)
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
 ///     skip_code:<n>       ctest, and a command that ends with n has skipped itself, as the project says
-///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/entry_page)
+///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/test_status_page)
 ///
 /// CMake writes the words (cmake/detail/entry_properties.cmake), a watcher the path. Any other word means `ctest`.
 struct ReportTarget {

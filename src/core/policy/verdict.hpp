@@ -13,8 +13,8 @@ namespace gputest::policy {
 /// That a process was ended before it took more than its estimated lease, which could not grow; or when it had run out
 /// of memory that other processes had beyond theirs.
 struct Stopped {
-  Bytes needed; ///< of the device of which it would have had most; 0: it was not stopped
-  Bytes leased; ///< of each device
+  Bytes needed;  ///< of the device of which it would have had most; 0: it was not stopped
+  Bytes leased;  ///< of each device
   Bytes taken{}; ///< by others beyond their estimated leases; 0: its own lease could not grow
 
   explicit operator bool() const { return needed > Bytes{}; }
@@ -23,7 +23,7 @@ struct Stopped {
 /// Why a process was stopped, without a full stop.
 [[nodiscard]] std::string text_of_stop(const std::string& who, const Stopped& stopped);
 
-/// What the processes of an entry have told of their tests (core/os/entry_page).
+/// What the processes of an entry have told of their tests (core/os/test_status_page).
 struct EntryReport {
   unsigned begun = 0;               ///< runs of tests
   unsigned ended = 0;               ///< of these
@@ -73,9 +73,9 @@ struct Verdict {
 
 /// How an entry runs again whose process was stopped.
 struct NextAttempt {
-  int number = 0;     ///< 0: it may not run again
-  Bytes lease;        ///< for which it waits; 0: whole devices
-  bool alone = false; ///< whatever its tests ask for, nobody else uses their devices meanwhile
+  int number = 0;      ///< 0: it may not run again
+  Bytes lease;         ///< for which it waits; 0: whole devices
+  bool alone = false;  ///< whatever its tests ask for, nobody else uses their devices meanwhile
   std::string because; ///< why it runs again
   std::string text;    ///< what a user reads: the reason, and what happens now
 };

@@ -2,8 +2,8 @@
 #include "core/session/answers.hpp"
 
 #include "core/os/ctest_process.hpp"
-#include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
@@ -88,14 +88,14 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
   const auto told_at = std::chrono::steady_clock::now() + patience.notice_after;
   if (on_wait_) {
     patience.notice_after = patience.notice_every = std::chrono::milliseconds{100};
-  } else if (os::entry_page_of_process()) { // which is read at any time
+  } else if (os::status_page_of_process()) { // which is read at any time
     patience.notice_every = patience.notice_after;
   }
   patience.on_wait = [this, who = full_name(test), test, what, told, told_at](const ledger::Blocked& blocked) {
     const auto text = who + " waits for " + what;
     const auto named = text + ": " + describe(blocked);
     const bool is_entry = os::output_of_process() != os::Output::free;
-    if (const auto page = os::entry_page_of_process()) {
+    if (const auto page = os::status_page_of_process()) {
       page->set_waits_for(named);
     }
     if (on_wait_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/messages.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/lease_limit.hpp"
 #include "core/policy/text.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/test_run.hpp>
 
-#include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
@@ -27,7 +27,7 @@ namespace gputest {
 
 namespace detail {
 
-using os::EntryPage;
+using os::TestStatusPage;
 
 struct TestRun::State {
   bool in_entry = false;
@@ -36,7 +36,7 @@ struct TestRun::State {
   bool not_run_is_said = false;
   settings::ReportTarget report_target;
   bool no_gpu = false;
-  std::shared_ptr<EntryPage> page; ///< null: nobody watches
+  std::shared_ptr<TestStatusPage> page; ///< null: nobody watches
   std::string name;
   std::mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
@@ -57,9 +57,9 @@ struct TestRun::State {
     report_target = settings::parse_report_target(os::read_variable);
     in_entry = report_target.any();
     name = settings::parse_entry_name(os::read_variable);
-    page = EntryPage::open(report_target.page);
+    page = TestStatusPage::open(report_target.page);
     os::set_output_of_process(os::output_of(report_target, page.get()));
-    os::set_entry_page_of_process(page);
+    os::set_status_page_of_process(page);
     if (in_entry) {
       os::remove_variable("GPUTEST_ENTRY");
     }
@@ -147,7 +147,7 @@ struct TestRun::State {
       if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
         refuse("exit(" + std::to_string(status) + ") was called before the first test");
       } else if (running && page) {
-        page->end(EntryPage::End::failed);
+        page->end(TestStatusPage::End::failed);
       }
       return;
     }
@@ -353,7 +353,7 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
   if (state_->page->output_is_judged()) {
     state_->page->refuse(failed); // it has not written all that CTest judges
   }
-  state_->page->end(EntryPage::End::failed); // its own failure
+  state_->page->end(TestStatusPage::End::failed); // its own failure
   State::end_now(EXIT_FAILURE);
 } catch (const std::exception& error) {
   session::tell(error.what());
@@ -390,10 +390,10 @@ void TestRun::end(End how) noexcept try {
     session::tell_measurements({state_->knows_peak ? state_->peak : std::nullopt, state_->leased, state_->devices});
   }
   if (state_->page) {
-    state_->page->end(how == End::passed        ? EntryPage::End::passed
-                      : how == End::failed      ? EntryPage::End::failed
-                      : how == End::all_skipped ? EntryPage::End::skipped
-                                                : EntryPage::End::nothing_ran);
+    state_->page->end(how == End::passed        ? TestStatusPage::End::passed
+                      : how == End::failed      ? TestStatusPage::End::failed
+                      : how == End::all_skipped ? TestStatusPage::End::skipped
+                                                : TestStatusPage::End::nothing_ran);
   }
 } catch (const std::exception& error) {
   session::tell(error.what());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/answers.hpp"
 
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 
 #include <gmock/gmock.h>
 
@@ -87,8 +87,8 @@ TEST_F(AnswersTest, fail_what_waited_too_long_or_was_not_announced) {
 }
 
 TEST_F(AnswersTest, tell_an_entry_that_it_waits_without_the_names_of_others_which_are_on_its_page) {
-  const os::EntryPage page;
-  os::set_entry_page_of_process(os::EntryPage::open(page.path()));
+  const os::TestStatusPage page;
+  os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
   const auto said = [&](os::Output output) {
     os::set_output_of_process(output);
     testing::internal::CaptureStderr();
@@ -106,7 +106,7 @@ TEST_F(AnswersTest, tell_an_entry_that_it_waits_without_the_names_of_others_whic
   EXPECT_THAT(once, HasSubstr("gputest: suite: Sort.Keys waits for 3 GiB: other (pid 4711"));
   EXPECT_EQ(once.find(" waits for "), once.rfind(" waits for ")) << once;
   EXPECT_THAT(page.waits_for(), HasSubstr("suite: Sort.Keys waits for 3 GiB: other (pid 4711"));
-  os::set_entry_page_of_process(nullptr);
+  os::set_status_page_of_process(nullptr);
 }
 
 TEST_F(AnswersTest, name_a_test_with_its_entry_or_else_its_program) {

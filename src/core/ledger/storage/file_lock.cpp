@@ -2,9 +2,9 @@
 #include "core/ledger/storage/file_lock.hpp"
 
 #include "core/ledger/storage/file_at.hpp"
-#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 
 #include <gputest/error.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/storage/file_lock.hpp"
 
-#include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "support/close_files.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
@@ -168,12 +168,12 @@ TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_n
     });
   });
   FileLock lock{path_};
-  const EntryPage page;
-  set_entry_page_of_process(EntryPage::open(page.path()));
+  const TestStatusPage page;
+  set_status_page_of_process(TestStatusPage::open(page.path()));
   EXPECT_EQ(message_of<LedgerError>([&] { lock.lock(); }), begin + "process " + std::to_string(holder) + " (" +
                                                                own_command() + ") holds it; end it (kill " +
                                                                std::to_string(holder) + ")");
-  set_entry_page_of_process(nullptr);
+  set_status_page_of_process(nullptr);
   EXPECT_GT(page.waited().count(), 0) << "it is no time of the test's";
   EXPECT_THAT(end_of(in_container), ::testing::AnyOf(0, tests::may_not_mount));
   ASSERT_EQ(::kill(holder, SIGSTOP), 0);

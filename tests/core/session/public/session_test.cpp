@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
-#include "core/os/entry_page.hpp"
 #include "core/os/host.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/session/account.hpp"
 #include "core/session/gate.hpp"
 #include "core_test.hpp"
@@ -84,7 +84,7 @@ TEST_F(CoreSession, says_why_nothing_is_granted) {
 TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
   settings_.forbid_skip = ForbidSkip::all;
   const auto refusal_of = [&](auto ask) {
-    const os::EntryPage page;
+    const os::TestStatusPage page;
     setenv("GPUTEST_ENTRY", page.path().c_str(), 1);
     EXPECT_EQ(tests::in_child([&] {
                 Session session{settings_, entry_};

@@ -2,7 +2,7 @@
 // What a process says of its tests, and how it ends. Each program here is a process of its own.
 #include <gputest/test_run.hpp>
 
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 #include "support/in_child.hpp"
 
 #include <gputest/outcome.hpp>
@@ -39,7 +39,7 @@ protected:
 
   /// Of a process with this GPUTEST_ENTRY, or with the page of who watches, that exits with `status` behind `program`.
   [[nodiscard]] Ended ended(const std::string& entry, int status, const Program& program) const {
-    const os::EntryPage page;
+    const os::TestStatusPage page;
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
     const pid_t child = tests::start_child([&]() -> int {

@@ -30,18 +30,18 @@ struct KernelClock {
 /// nor the descriptors that a test closes have a part in it. A word that was told stays, however its process ends.
 ///
 /// The memory is a file without a name, of a sealed size: no process can make another one's access fail.
-class EntryPage {
+class TestStatusPage {
 public:
   /// That of the watcher. Throws Error if there can be none.
-  EntryPage();
+  TestStatusPage();
 
   /// The page under a path (GPUTEST_ENTRY), for a process of the entry; null if it is gone, of another
   /// version, or the path is empty.
-  [[nodiscard]] static std::shared_ptr<EntryPage> open(const std::string& path) noexcept;
+  [[nodiscard]] static std::shared_ptr<TestStatusPage> open(const std::string& path) noexcept;
 
-  ~EntryPage() = default;
-  EntryPage(const EntryPage&) = delete;
-  EntryPage& operator=(const EntryPage&) = delete;
+  ~TestStatusPage() = default;
+  TestStatusPage(const TestStatusPage&) = delete;
+  TestStatusPage& operator=(const TestStatusPage&) = delete;
 
   /// Under which the processes of this user can open it, as long as the watcher is alive.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -92,7 +92,7 @@ public:
 
 private:
   struct Words;
-  EntryPage(const Descriptor& file, std::string path);
+  TestStatusPage(const Descriptor& file, std::string path);
   [[nodiscard]] static std::shared_ptr<Words> map(const Descriptor& file);
   friend class PauseTimeLimit;
 
@@ -110,13 +110,13 @@ enum class Output {
 };
 
 /// Of a process that reports to `target`, whose page is this one; null: it has none.
-[[nodiscard]] Output output_of(const policy::ReportTarget& target, const EntryPage* page) noexcept;
+[[nodiscard]] Output output_of(const policy::ReportTarget& target, const TestStatusPage* page) noexcept;
 void set_output_of_process(Output output) noexcept;
 [[nodiscard]] Output output_of_process() noexcept;
 
 /// The page of the entry for which this process runs tests; null: there is none.
-void set_entry_page_of_process(std::shared_ptr<EntryPage> page);
-[[nodiscard]] std::shared_ptr<EntryPage> entry_page_of_process();
+void set_status_page_of_process(std::shared_ptr<TestStatusPage> page);
+[[nodiscard]] std::shared_ptr<TestStatusPage> status_page_of_process();
 
 /// The time for which one of these exists does not count towards the limit of this process's entry. Thread-safe; the
 /// time in which a process has several counts once.

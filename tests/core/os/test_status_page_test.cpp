@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 
 #include "support/in_child.hpp"
 
@@ -29,9 +29,9 @@ namespace gputest::os {
 namespace {
 
 TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) {
-  const EntryPage page;
+  const TestStatusPage page;
   EXPECT_EQ(tests::in_child([&] {
-              const auto own = EntryPage::open(page.path());
+              const auto own = TestStatusPage::open(page.path());
               for (int file = 3; file < 100; ++file) {
                 ::close(file);
               }
@@ -40,8 +40,8 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
               own->set_running("first");
               own->set_running(std::string(5000, 'x'));
               own->set_running("second");
-              own->end(EntryPage::End::skipped);
-              own->end(EntryPage::End::nothing_ran);
+              own->end(TestStatusPage::End::skipped);
+              own->end(TestStatusPage::End::nothing_ran);
               own->refuse("why");
               own->refuse("another reason");
               own->skip("skipped");
@@ -65,8 +65,8 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
 }
 
 TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
-  const EntryPage page;
-  const auto output = [&](const std::string& entry, const EntryPage* seen = nullptr) {
+  const TestStatusPage page;
+  const auto output = [&](const std::string& entry, const TestStatusPage* seen = nullptr) {
     return output_of(policy::parse_report_target(entry), seen);
   };
   EXPECT_EQ(output(""), Output::free);
@@ -79,23 +79,23 @@ TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
 }
 
 TEST(EntryPages, are_none_under_a_path_that_is_another_file) {
-  EXPECT_EQ(EntryPage::open("/proc/self/fd/100000"), nullptr);
-  EXPECT_EQ(EntryPage::open("/dev/null"), nullptr);
+  EXPECT_EQ(TestStatusPage::open("/proc/self/fd/100000"), nullptr);
+  EXPECT_EQ(TestStatusPage::open("/dev/null"), nullptr);
   const Descriptor smaller{::memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   ASSERT_EQ(::ftruncate(smaller.number(), 1), 0);
   ASSERT_EQ(::fcntl(smaller.number(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
-  EXPECT_EQ(EntryPage::open("/proc/self/fd/" + std::to_string(smaller.number())), nullptr) << "of another version";
+  EXPECT_EQ(TestStatusPage::open("/proc/self/fd/" + std::to_string(smaller.number())), nullptr) << "of another version";
 }
 
 TEST(EntryPages, count_the_time_in_which_anybody_waits) {
-  EntryPage page;
+  TestStatusPage page;
   EXPECT_EQ(page.waited().count(), 0);
   EXPECT_FALSE(page.is_waiting());
-  set_entry_page_of_process(EntryPage::open(page.path()));
+  set_status_page_of_process(TestStatusPage::open(page.path()));
   const auto begun = KernelClock::now();
   std::optional<PauseTimeLimit> first{std::in_place};
   std::optional<PauseTimeLimit> second{std::in_place};
-  set_entry_page_of_process(nullptr); // the next case's: these two still wait for this one
+  set_status_page_of_process(nullptr); // the next case's: these two still wait for this one
   first.reset();
   EXPECT_TRUE(page.is_waiting());
   EXPECT_GT(page.seen_waiting().count(), 0);
@@ -112,7 +112,7 @@ TEST(EntryPages, count_the_time_in_which_anybody_waits) {
 }
 
 TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
-  EntryPage page;
+  TestStatusPage page;
   if (tests::in_child([] { return ::unshare(CLONE_NEWTIME); }) != 0) {
     GTEST_SKIP() << "this user may not make a time namespace";
   }
@@ -122,7 +122,7 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
       return 1;
     }
     return tests::in_child([&] { // it is in the namespace
-      set_entry_page_of_process(EntryPage::open(page.path()));
+      set_status_page_of_process(TestStatusPage::open(page.path()));
       const PauseTimeLimit waits;
       return 0;
     });
@@ -134,8 +134,8 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
 }
 
 TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
-  EntryPage page;
-  set_entry_page_of_process(EntryPage::open(page.path()));
+  TestStatusPage page;
+  set_status_page_of_process(TestStatusPage::open(page.path()));
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{0, before.rlim_max};
@@ -149,13 +149,13 @@ TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
   EXPECT_TRUE(page.is_waiting());
   waits.reset();
   EXPECT_FALSE(page.is_waiting());
-  set_entry_page_of_process(nullptr);
+  set_status_page_of_process(nullptr);
 }
 
 TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
-  EntryPage page;
+  TestStatusPage page;
   const auto wait_and_be_killed = [&] {
-    set_entry_page_of_process(EntryPage::open(page.path()));
+    set_status_page_of_process(TestStatusPage::open(page.path()));
     const PauseTimeLimit waits;
     ::raise(SIGKILL);
     return 0;
@@ -164,20 +164,20 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
   EXPECT_FALSE(page.is_waiting());
   const auto seen = page.waited();
-  set_entry_page_of_process(EntryPage::open(page.path()));
+  set_status_page_of_process(TestStatusPage::open(page.path()));
   {
     const PauseTimeLimit waits;
     EXPECT_TRUE(page.is_waiting()) << "a later process";
   }
   EXPECT_FALSE(page.is_waiting());
   EXPECT_GT(page.waited(), seen);
-  set_entry_page_of_process(nullptr);
+  set_status_page_of_process(nullptr);
 }
 
 /// A watcher that asks once whether anybody waits, and is stopped before and after it looks for a lock.
 class StoppedWatcher {
 public:
-  explicit StoppedWatcher(EntryPage& page)
+  explicit StoppedWatcher(TestStatusPage& page)
       : pid_{tests::start_child([&] {
           if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) {
             return 2;
@@ -222,13 +222,13 @@ private:
 };
 
 TEST(EntryPages, do_not_count_a_wait_twice_that_ends_while_the_watcher_looks) {
-  EntryPage page;
+  TestStatusPage page;
   StoppedWatcher one{page};
   StoppedWatcher other{page};
   if (!one.is_traced()) {
     GTEST_SKIP() << "no process may be traced here";
   }
-  set_entry_page_of_process(EntryPage::open(page.path()));
+  set_status_page_of_process(TestStatusPage::open(page.path()));
   std::optional<PauseTimeLimit> wait{std::in_place};
   one.go_on();
   wait.reset();
@@ -245,7 +245,7 @@ TEST(EntryPages, do_not_count_a_wait_twice_that_ends_while_the_watcher_looks) {
   EXPECT_TRUE(other.answer()) << "another wait has begun";
   EXPECT_EQ(page.waited(), waited);
   EXPECT_TRUE(page.is_waiting());
-  set_entry_page_of_process(nullptr);
+  set_status_page_of_process(nullptr);
 }
 
 } // namespace

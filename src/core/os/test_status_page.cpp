@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/entry_page.hpp"
+#include "core/os/test_status_page.hpp"
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
@@ -29,7 +29,7 @@ using std::chrono::nanoseconds;
 
 /// Zero at first. The tests of an entry may have been linked with another version of gputest than its watcher: its size
 /// tells, so whatever changes the layout changes the size.
-struct EntryPage::Words {
+struct TestStatusPage::Words {
   template <std::size_t size>
   struct Text { ///< one is read while the other is written
     std::atomic<std::uint32_t> index;
@@ -113,7 +113,7 @@ std::string now_in(const Text& text) {
 
 struct OfProcess {
   std::mutex mutex;
-  std::shared_ptr<EntryPage> page;
+  std::shared_ptr<TestStatusPage> page;
   std::atomic<Output> output{Output::free};
 };
 OfProcess& of_process() {
@@ -131,13 +131,13 @@ KernelClock::time_point KernelClock::now() noexcept {
 
 bool has_valgrind() { return read_variable("LD_PRELOAD").value_or("").find("vgpreload") != std::string::npos; }
 
-EntryPage::EntryPage()
+TestStatusPage::TestStatusPage()
     : file_{make_file(sizeof(Words))},
       path_{"/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_.number())}, words_{map(file_)} {}
 
-EntryPage::EntryPage(const Descriptor& file, std::string path) : path_{std::move(path)}, words_{map(file)} {}
+TestStatusPage::TestStatusPage(const Descriptor& file, std::string path) : path_{std::move(path)}, words_{map(file)} {}
 
-std::shared_ptr<EntryPage::Words> EntryPage::map(const Descriptor& file) try {
+std::shared_ptr<TestStatusPage::Words> TestStatusPage::map(const Descriptor& file) try {
   namespace ipc = boost::interprocess;
   struct Open { // as ipc::file_mapping, which would open it a second time
     int number;
@@ -149,19 +149,20 @@ std::shared_ptr<EntryPage::Words> EntryPage::map(const Descriptor& file) try {
   throw Error{std::string{"memory that the processes of the command share cannot be mapped: "} + error.what()};
 }
 
-std::shared_ptr<EntryPage> EntryPage::open(const std::string& path) noexcept try {
+std::shared_ptr<TestStatusPage> TestStatusPage::open(const std::string& path) noexcept try {
   const Descriptor file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK)};
-  return file && is_sealed(file, sizeof(Words)) ? std::shared_ptr<EntryPage>{new EntryPage{file, path}} : nullptr;
+  return file && is_sealed(file, sizeof(Words)) ? std::shared_ptr<TestStatusPage>{new TestStatusPage{file, path}}
+                                                : nullptr;
 } catch (const std::exception&) { // no memory: the watcher misses its words, and says so
   return nullptr;
 }
 
-void EntryPage::begin() const noexcept {
+void TestStatusPage::begin() const noexcept {
   words_->has_valgrind = has_valgrind() ? 1 : 0;
   ++words_->begun;
 }
 
-void EntryPage::end(End how) const noexcept {
+void TestStatusPage::end(End how) const noexcept {
   if (how == End::failed) {
     words_->failed = 1;
   }
@@ -170,29 +171,29 @@ void EntryPage::end(End how) const noexcept {
   ++words_->ended;
 }
 
-void EntryPage::refuse(const std::string& why) const noexcept {
+void TestStatusPage::refuse(const std::string& why) const noexcept {
   if (words_->refusals++ == 0) {
     copy(words_->refused, why.empty() ? "it did not say why" : why);
   }
 }
 
-void EntryPage::skip(const std::string& why) const noexcept {
+void TestStatusPage::skip(const std::string& why) const noexcept {
   if (words_->skips++ == 0) {
     copy(words_->skipped_because, why);
   }
 }
 
-void EntryPage::set_not_run(const std::string& why) const noexcept { set(words_->not_run, why); }
-void EntryPage::set_stopped(const policy::Stopped& stopped) const noexcept {
+void TestStatusPage::set_not_run(const std::string& why) const noexcept { set(words_->not_run, why); }
+void TestStatusPage::set_stopped(const policy::Stopped& stopped) const noexcept {
   words_->stopped_leased = stopped.leased.count();
   words_->stopped_taken = stopped.taken.count();
   words_->stopped_needed = stopped.needed.count();
 }
-void EntryPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
-void EntryPage::set_waits_for(const std::string& text) const noexcept { set(words_->waits_for, text); }
-std::string EntryPage::waits_for() const { return now_in(words_->waits_for); }
+void TestStatusPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
+void TestStatusPage::set_waits_for(const std::string& text) const noexcept { set(words_->waits_for, text); }
+std::string TestStatusPage::waits_for() const { return now_in(words_->waits_for); }
 
-policy::EntryReport EntryPage::report() const {
+policy::EntryReport TestStatusPage::report() const {
   return {words_->begun,
           words_->ended,
           words_->skipped,
@@ -205,9 +206,9 @@ policy::EntryReport EntryPage::report() const {
           {Bytes{words_->stopped_needed}, Bytes{words_->stopped_leased}, Bytes{words_->stopped_taken}}};
 }
 
-nanoseconds EntryPage::waited() const noexcept { return nanoseconds{words_->waited}; }
+nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }
 
-bool EntryPage::is_waiting() noexcept {
+bool TestStatusPage::is_waiting() noexcept {
   for (auto waits = words_->waits.load(); static_cast<std::uint32_t>(waits) != 0;) {
     seen_waiting_since_ = seen_waiting_since_.value_or(KernelClock::now());
     if (is_locked(file_)) {
@@ -223,19 +224,19 @@ bool EntryPage::is_waiting() noexcept {
   return false;
 }
 
-nanoseconds EntryPage::seen_waiting() const noexcept {
+nanoseconds TestStatusPage::seen_waiting() const noexcept {
   return seen_waiting_since_ ? KernelClock::now() - *seen_waiting_since_ : nanoseconds{0};
 }
 
-bool EntryPage::tests_have_valgrind() const noexcept { return words_->has_valgrind != 0; }
+bool TestStatusPage::tests_have_valgrind() const noexcept { return words_->has_valgrind != 0; }
 
-void EntryPage::set_measured() const noexcept { words_->measured = 1; }
-bool EntryPage::is_measured() const noexcept { return words_->measured != 0; }
+void TestStatusPage::set_measured() const noexcept { words_->measured = 1; }
+bool TestStatusPage::is_measured() const noexcept { return words_->measured != 0; }
 
-void EntryPage::set_output_is_judged() const noexcept { words_->output_is_judged = 1; }
-bool EntryPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }
+void TestStatusPage::set_output_is_judged() const noexcept { words_->output_is_judged = 1; }
+bool TestStatusPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }
 
-Output output_of(const policy::ReportTarget& target, const EntryPage* page) noexcept {
+Output output_of(const policy::ReportTarget& target, const TestStatusPage* page) noexcept {
   return !target.any()                                                                ? Output::free
          : target.checks_output_only || (page != nullptr && page->output_is_judged()) ? Output::judged
                                                                                       : Output::of_entry;
@@ -244,19 +245,19 @@ Output output_of(const policy::ReportTarget& target, const EntryPage* page) noex
 void set_output_of_process(Output output) noexcept { of_process().output = output; }
 Output output_of_process() noexcept { return of_process().output; }
 
-void set_entry_page_of_process(std::shared_ptr<EntryPage> page) {
+void set_status_page_of_process(std::shared_ptr<TestStatusPage> page) {
   const std::lock_guard guard{of_process().mutex};
   of_process().page = std::move(page);
 }
 
-std::shared_ptr<EntryPage> entry_page_of_process() {
+std::shared_ptr<TestStatusPage> status_page_of_process() {
   const std::lock_guard guard{of_process().mutex};
   return of_process().page;
 }
 
 /// The waits of this process for one page.
 struct PauseTimeLimit::Wait {
-  explicit Wait(std::shared_ptr<EntryPage> waiting_for) : page{std::move(waiting_for)} {
+  explicit Wait(std::shared_ptr<TestStatusPage> waiting_for) : page{std::move(waiting_for)} {
     // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
     lock = Descriptor{::open(page->path().c_str(), O_RDONLY | O_CLOEXEC)};
     struct flock whole {};
@@ -276,7 +277,7 @@ struct PauseTimeLimit::Wait {
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
-  std::shared_ptr<EntryPage> page;
+  std::shared_ptr<TestStatusPage> page;
   Descriptor lock;         ///< of the page's file, by which the watcher sees that this process lives
   bool is_counted = false; ///< if not, no descriptor was left, and the watcher learns of this wait when it has ended
   KernelClock::time_point since = KernelClock::now();
