@@ -55,6 +55,12 @@ def test_undeclared(n):
         run(suite, "-n2", "--gpu-auto", plugins=("xdist",)).assert_outcomes(passed=2)
 
 
+def test_workers_wait_for_contexts_of_workers_that_have_run_all_their_tests(run, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB,context=4GiB")
+    run(SIZES.format(tests=8, seconds=0.05).replace("(n % 5 + 1)", "1"), "-n5", plugins=("xdist",)).assert_outcomes(passed=8)
+    assert gputest.status() == []
+
+
 def test_a_large_test_can_wait(run, monkeypatch):
     monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
     suite = SIZES.format(tests=8, seconds=0.05) + """

@@ -4,7 +4,9 @@
 It does nothing, and does not load the library, in a session in which no test needs a GPU and no option is given.
 """
 
+import atexit
 import contextlib
+import ctypes
 import functools
 import gc
 import inspect
@@ -160,13 +162,27 @@ def _sizes_in(sizes) -> dict:
 _configs = []  # of the sessions of pytest in this process: the one that runs is the last
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     _configs.append(config)
+    if hasattr(config, "workerinput"):
+        config.add_cleanup(functools.partial(_end_worker, config))  # the first that is added is the last that is called
     config.gputest_begun = time.time()
     config.addinivalue_line("markers", "gpu(memory, alone=False, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
                             "of the test's parameters")
     config.addinivalue_line("markers", "no_gpu: the test uses no GPU, whatever the suite says")
+
+
+def _end_worker(config):
+    """Ends a worker of pytest-xdist that has told its last result, if it has had devices: else its context would stay until the
+    whole session ends, and others may wait for that memory."""
+    leases = config.pluginmanager.get_plugin("gputest-leases")
+    if leases is not None and leases.has_devices:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        ctypes.PyDLL(None).exit(0)  # os._exit() would leave out exit handlers of libraries, which write the end to the run log
 
 
 def pytest_collection_finish(session):
@@ -537,6 +553,10 @@ class _Leases:
     def pytest_unconfigure(self):
         if self._session and os.getpid() == self._pid:
             self._session.close()
+
+    @property
+    def has_devices(self):
+        return self._session is not None and os.getpid() == self._pid
 
     # ---- the lease of a test ----
 
