@@ -11,8 +11,10 @@
 
 #include <gputest/outcome.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -84,6 +86,18 @@ std::vector<std::string> take_last(std::vector<std::string>& cases) {
   std::vector<std::string> last{first, cases.end()};
   cases.erase(first, cases.end());
   return last;
+}
+
+/// How long cases may take that run once more: as long as each of them may, but less than the entry that ends workers
+/// waits.
+std::chrono::seconds longest_rerun(const TestCase& test, std::size_t cases) {
+  constexpr std::chrono::seconds least_of_case{30};
+  constexpr std::chrono::seconds most{1'500};
+  if (!test.limit) {
+    return most;
+  }
+  const auto of_case = std::max(std::chrono::ceil<std::chrono::seconds>(test.limit->duration), least_of_case);
+  return std::min(most, of_case * static_cast<std::int64_t>(cases));
 }
 
 /// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the
@@ -206,17 +220,18 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
   return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
 }
 
-bool end_as_they_should(const TestCase& test, std::vector<std::string> cases) {
-  for (const auto* const name : {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_TIMEOUT", "GTEST_OUTPUT"}) {
-    os::remove_variable(name); // of the case for which the worker was started
-  }
+bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases) {
   os::set_variable("GPUTEST_LOG", "off");
   while (!cases.empty()) {
     const auto list = take_last(cases);
     if (list.empty()) {
       return false; // no program can be given a name of that length
     }
+    for (const auto* const name : {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_ATTEMPT", "GTEST_OUTPUT"}) {
+      os::remove_variable(name); // of the case for which the worker was started, and of the list before
+    }
     os::set_variable("GPUTEST_CASES", list_of(list));
+    os::set_variable("GPUTEST_TIMEOUT", std::to_string(longest_rerun(test, list.size()).count()));
     const auto end =
         run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable});
     if (end.signal != 0 || !does_not_fail(end.exit_code)) {

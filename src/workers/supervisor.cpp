@@ -49,6 +49,8 @@ constexpr const char* at_the_end = "when there were no more cases";
 constexpr const char* for_others = "because others needed their devices";
 constexpr const char* after_a_change = "after a case that changed its process";
 constexpr const char* for_more_memory = "because a case needed more memory than there was, and ran again alone";
+constexpr const char* for_more_memory_after_others =
+    "because a case needed more memory than there was, and ran again alone: the cases before it ran once more at the end";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 
@@ -300,19 +302,30 @@ private:
   }
 
   /// gputest has ended the worker, so that its case runs again. How a process ends after the cases before it is seen
-  /// after they have run again, too.
+  /// after they have run again, too: during the entry that ends workers, which has the locks of all cases.
   void reply_stopped() {
     const int status = worker_.wait_for_status();
-    leave(for_more_memory);
+    leave(history_.empty() ? for_more_memory : for_more_memory_after_others);
     worker_.kill_all();
     reply_death(status, false);
-    if (!history_.empty()) {
-      see_end_of_cases();
+    if (!history_.empty() && wait_for_entry_that_ends_workers()) {
+      confirm_end_of_earlier_cases();
     }
   }
 
-  /// In a process of its own, which kills all below it when it ends.
-  void see_end_of_cases() {
+  /// False if ctest has ended without it.
+  bool wait_for_entry_that_ends_workers() {
+    for (;;) {
+      forget_what_happened(); // before the look
+      if (is_ready(run_.ctest) || is_there(run_.folder, "end")) {
+        return !is_ready(run_.ctest);
+      }
+      Events{}.add(run_.ctest).add(jobs_).wait(jobs_ ? for_ever : without_watch);
+    }
+  }
+
+  /// In a process of its own, which does not outlive this one, nor does what runs below it.
+  void confirm_end_of_earlier_cases() {
     const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
     const pid_t supervisor = ::getpid();
     const pid_t pid = ::fork();
@@ -321,10 +334,11 @@ private:
       ::signal(SIGPIPE, SIG_DFL); // NOLINT(concurrency-mt-unsafe): one thread
       ::dup2(wrote.number(), STDOUT_FILENO);
       ::dup2(wrote.number(), STDERR_FILENO);
-      std::_Exit(::getppid() == supervisor && end_as_they_should(test_, history_) ? EXIT_SUCCESS : EXIT_FAILURE);
+      std::_Exit(::getppid() == supervisor && rerun_and_check_end(test_, history_) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     const Descriptor end{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
     if (pid < 0 || !end) {
+      static_cast<void>(pid > 0 ? ::kill(pid, SIGKILL) : 0);
       return; // nobody sees it, which the entry that ends workers tells
     }
     Events{}.add(end).add(run_.ctest).wait(for_ever);
