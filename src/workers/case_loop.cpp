@@ -350,7 +350,7 @@ std::optional<std::string> Worker::next_case() {
   TestRun::of_process().begin_next_case();
   state.since = state.start ? Clock::now() : state.since;
   if (state.before) {
-    workers::renew_variables(*state.before);
+    workers::renew_what_is_given(*state.before);
   } else if (state.channel) {
     state.before = workers::take_snapshot();
   }

@@ -13,7 +13,7 @@ namespace gputest::workers {
 
 /// What a test can change of its process and leave to the next one, as the kernel and the C library show it.
 struct ProcessSnapshot {
-  std::map<int, std::string> descriptors; ///< what each open one refers to, but for the standard streams
+  std::map<int, std::string> descriptors; ///< what each open one refers to
   int threads = 0;
   std::string timers; ///< of timer_create(); empty where the kernel does not list them (CONFIG_CHECKPOINT_RESTORE)
   std::bitset<NSIG> blocked;
@@ -25,12 +25,14 @@ struct ProcessSnapshot {
 /// The state now. Takes some 100 µs.
 [[nodiscard]] ProcessSnapshot take_snapshot();
 
-/// Makes what was seen after a case what is to be compared with after the next one, whose variables gputest has set.
-void renew_variables(ProcessSnapshot& state);
+/// Makes what was seen after a case what is to be compared with after the next one, to which gputest has given
+/// variables and standard streams.
+void renew_what_is_given(ProcessSnapshot& state);
 
 /// What to leave out of a comparison.
 struct Unchecked {
-  bool files_and_threads = false; ///< nor timers: a driver was loaded, and keeps some
+  /// Nor timers: a driver was loaded, and keeps some. It leaves the standard streams alone, which are compared.
+  bool files_and_threads = false;
   /// Descriptors that refer to something below one of these are no test's.
   std::vector<std::string> folders;
 };

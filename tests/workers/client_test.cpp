@@ -750,7 +750,8 @@ TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_process) {
         {"environments", "an Environment has skipped its tests"},
         {"properties", "a property was recorded outside of its test"}, {"folder", "the working directory"},
         {"descriptors", " (/dev/null) is open"}, {"files", " is another file: /dev/null in place of /dev/zero"},
-        {"streams", "descriptor 1 ("}, {"mask", "the umask"}, {"handler", "has another handler"},
+        {"streams", "descriptor 1 ("}, {"output", "descriptor 1 is another file: /dev/null in place of "},
+        {"mask", "the umask"}, {"handler", "has another handler"},
         {"blocked_signals", "is blocked"}, {"variables", "the environment variable SET_BY_A_CASE"},
 #if !defined(__SANITIZE_THREAD__) // it has threads of its own
         {"threads", "2 threads run, and 1 ran before it"},
@@ -779,11 +780,12 @@ TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_process) {
   }
 }
 
-TEST_F(WorkerCase, gives_a_case_its_own_streams_whatever_the_one_before_it_has_made_of_its_own) {
+/// The C library's own streams may be closed, which no descriptor shows.
+TEST_F(WorkerCase, gives_a_case_its_own_streams_and_another_worker_where_the_one_before_it_has_turned_its_own_away) {
   add("Plain.turns_its_streams_away", "turns");
   add("Plain.shows_what_it_has", "after");
   const auto results = run();
-  EXPECT_EQ(results.at("after").processes, results.at("turns").processes);
+  EXPECT_NE(results.at("after").processes, results.at("turns").processes);
   EXPECT_THAT(results.at("after").output, HasSubstr("@entry after"));
   EXPECT_THAT(results.at("after").output, HasSubstr("@err"));
 }

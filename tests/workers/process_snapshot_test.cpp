@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <functional>
 #include <string>
@@ -24,6 +25,7 @@ namespace {
 
 TEST(ProcessSnapshots, show_what_a_case_has_changed) {
   const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   const auto change_limit = [](auto resource) {
     rlimit limit{};
     ::getrlimit(resource, &limit);
@@ -51,6 +53,11 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
          ::waitid(P_PID, ended, &info, WEXITED | WNOWAIT);
        },
        "the processes that it has started"},
+      {[&] {
+         std::fclose(stdin);
+         ::fcntl(file, F_DUPFD, STDIN_FILENO);
+       },
+       "descriptor 0 is another file: /dev/null in place of /dev/zero"},
       {[&] { ::close(file); }, "descriptor " + std::to_string(file) + " (/dev/null) is closed"},
       {[] { std::signal(NSIG - 1, SIG_IGN); },
        std::string{"the signal "} + ::strsignal(NSIG - 1) + " has another handler"}, // NOLINT(concurrency-mt-unsafe)
@@ -69,6 +76,7 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
   }
   for (const auto& [change, said] : changes) {
     EXPECT_EQ(tests::in_child([&, change = change, said = said] {
+                ::dup2(zero, STDIN_FILENO);
                 const auto before = take_snapshot();
                 change();
                 return change_between(before, take_snapshot(), {}) == said ? 0 : 1;
@@ -77,7 +85,21 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
         << said;
   }
   std::signal(SIGUSR2, SIG_DFL);
+  ::close(zero);
   ::close(file);
+}
+
+TEST(ProcessSnapshots, show_that_a_standard_stream_is_closed_where_a_driver_was_loaded_too) {
+  EXPECT_EQ(tests::in_child([] {
+              const auto before = take_snapshot();
+              ::open("/dev/null", O_RDONLY | O_CLOEXEC); // as a driver
+              if (!change_between(before, take_snapshot(), {true, {}}).empty()) {
+                return 1;
+              }
+              std::fclose(stdin);
+              return change_between(before, take_snapshot(), {true, {}}).find("descriptor 0 (") == 0 ? 0 : 2;
+            }),
+            0);
 }
 
 TEST(ProcessSnapshots, are_compared_with_the_streams_and_variables_of_the_next_case) {
@@ -86,7 +108,7 @@ TEST(ProcessSnapshots, are_compared_with_the_streams_and_variables_of_the_next_c
               ::close(STDIN_FILENO);
               const int stream = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
               ::setenv("CTEST_RESOURCE_GROUP_COUNT", "1", 1); // NOLINT(concurrency-mt-unsafe)
-              renew_variables(state);
+              renew_what_is_given(state);
               return stream == STDIN_FILENO && change_between(state, take_snapshot(), {}).empty() ? 0 : 1;
             }),
             0);

@@ -254,6 +254,10 @@ TEST_F(Changes, descriptors) { ::open("/dev/null", O_RDONLY); }
 const int early_file = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
 TEST_F(Changes, files) { ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), early_file); }
 TEST_F(Changes, streams) { ::close(STDOUT_FILENO); }
+TEST_F(Changes, output) {
+  std::fclose(stdout);
+  ::open("/dev/null", O_WRONLY | O_CLOEXEC); // which gets its number
+}
 TEST_F(Changes, mask) { ::umask(0); }
 TEST_F(Changes, handler) {
   std::signal(SIGUSR1, [](int) {});
