@@ -11,6 +11,7 @@
 #include "insights/run_summary.hpp"
 #include "insights/run_trace.hpp"
 #include "insights/text_file.hpp"
+#include "tool/ctest_facts.hpp"
 
 #include <gputest/error.hpp>
 
@@ -105,7 +106,8 @@ std::vector<std::string> notes_on(const RunLog& run) {
 
 tool::ExitCode report(const ReportOptions& options) {
   if (ran_without_a_log(options.folder, options.log)) {
-    fmt::print("there is nothing to report of the tests that ctest has run in {}: none has used a GPU\n", options.folder);
+    fmt::print("there is nothing to report of the tests that ctest has run in {}: {}\n", options.folder,
+               tool::ran_without_gputest);
     return tool::ExitCode::done;
   }
   auto logs = logs_of(options.folder, options.log);

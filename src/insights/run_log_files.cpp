@@ -103,7 +103,7 @@ std::vector<RunLogFile> read_run_logs(const std::string& where) {
 bool ran_without_a_log(const std::string& folder, const std::string& log) {
   std::error_code none;
   const fs::directory_iterator files{settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), none};
-  return log.empty() && tool::ctest_ran_without_gpu(folder) &&
+  return log.empty() && tool::ctest_ran_without_gputest(folder) &&
          std::none_of(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".jsonl"; });
 }
 

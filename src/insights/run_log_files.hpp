@@ -28,7 +28,8 @@ struct RunLogFile {
 /// there is none.
 [[nodiscard]] std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log);
 
-/// Whether a ctest was started in `folder` whose tests have used no GPU, and there is no log where logs_of() looks.
+/// Whether a ctest was started in `folder` that has run tests, none of them by gputest, and there is no log where
+/// logs_of() looks.
 [[nodiscard]] bool ran_without_a_log(const std::string& folder, const std::string& log);
 
 /// Adds `--test-dir`.

@@ -80,7 +80,7 @@ std::string ctest_facts(const DevicesReport& report) {
                      suits_mps ? "" : " ENVIRONMENT GPUTEST_MPS=off");
 }
 
-bool ctest_ran_without_gpu(const std::string& folder) {
+bool ctest_ran_without_gputest(const std::string& folder) {
   std::error_code none;
   bool any = false;
   for (const auto& file : std::filesystem::directory_iterator{folder + "/Testing/Temporary", none}) {
@@ -88,8 +88,8 @@ bool ctest_ran_without_gpu(const std::string& folder) {
     if (name.rfind("LastTest", 0) != 0 || name.rfind("LastTestsFailed", 0) == 0) {
       continue;
     }
-    any = true;
     const auto log = os::contents_of(file.path().string()).value_or("");
+    any = any || log.find("\nCommand: \"") != std::string::npos;
     if (log.find("/gputest-entry\" \"") != std::string::npos || log.find("/gputest\" \"run\"") != std::string::npos) {
       return false;
     }

@@ -201,8 +201,8 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
   const auto folder = !options.log.empty() ? options.log
                                            : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
   const auto needs = needs_in(folder, false);
-  if (needs.empty() && options.log.empty() && ctest_ran_without_gpu(options.folder)) {
-    fmt::print("gputest has measured no test that ctest has run in {}: none has used a GPU\n", options.folder);
+  if (needs.empty() && options.log.empty() && ctest_ran_without_gputest(options.folder)) {
+    fmt::print("gputest has measured no test that ctest has run in {}: {}\n", options.folder, ran_without_gputest);
     return ExitCode::done;
   }
   if (needs.empty()) {

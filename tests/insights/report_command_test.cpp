@@ -262,14 +262,15 @@ TEST_F(ReportCommand, says_where_it_has_looked_for_a_log) {
   EXPECT_THAT(ended.err, HasSubstr("there is no run log in /nowhere/Testing/gputest. Run the tests with ctest"));
 }
 
-TEST_F(ReportCommand, has_nothing_to_report_where_ctest_has_run_and_no_test_has_used_a_gpu) {
+TEST_F(ReportCommand, has_nothing_to_report_where_ctest_has_run_tests_and_none_by_gputest) {
   const auto other = folder_ + "/other";
   fs::create_directory(other);
   std::ofstream{other + "/CTestTestfile.cmake"} << "add_test(plain /bin/true)\n";
   ASSERT_EQ(tool_.start_program({GPUTEST_CTEST, "--test-dir", other}).finish().exit_code, 0);
   const auto ended = tool_.run({"report", "--test-dir", other, "--output", page_});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("there is nothing to report of the tests that ctest has run in " + other));
+  EXPECT_THAT(ended.out, HasSubstr("there is nothing to report of the tests that ctest has run in " + other +
+                                   ": none of these tests was started by gputest"));
   EXPECT_FALSE(fs::exists(page_));
 }
 

@@ -220,13 +220,20 @@ TEST_F(NeedsCommand, says_where_it_has_looked) {
   EXPECT_THAT(ended.err, HasSubstr("there is no run log in " + tool_.folder().path() + "/Testing/gputest"));
 }
 
-TEST_F(NeedsCommand, has_nothing_to_say_where_ctest_has_run_and_no_test_has_used_a_gpu) {
+TEST_F(NeedsCommand, has_nothing_to_say_where_ctest_has_run_tests_and_none_by_gputest) {
+  const auto ctest_log = tool_.folder().path() + "/Testing/Temporary/LastTest.log";
   std::filesystem::create_directories(tool_.folder().path() + "/Testing/Temporary");
-  std::ofstream{tool_.folder().path() + "/Testing/Temporary/LastTest.log"} << "\n";
+  const std::string begin = "Start testing: Nov 26 09:52 UTC\n";
+  for (const std::string entry : {"", "Command: \"/opt/gputest-entry\" \"sort_test\"\n"}) {
+    std::ofstream{ctest_log} << begin << entry;
+    EXPECT_EQ(needs({}).exit_code, to_int(ExitCode::internal_error)) << entry;
+  }
+  std::ofstream{ctest_log} << begin << "Command: \"/bin/sort_test\"\n";
   for (const auto& options : std::vector<std::vector<std::string>>{{}, {"--check", file_}, {"--export", file_}}) {
     const auto ended = needs(options);
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("gputest has measured no test that ctest has run in "));
+    EXPECT_THAT(ended.out, HasSubstr("none of these tests was started by gputest"));
   }
 }
 
