@@ -3,7 +3,9 @@
 
 #include "core/os/process.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -12,6 +14,12 @@
 namespace gputest::os {
 
 namespace {
+
+/// No project builds such a library.
+bool is_of_system(const std::string& library) {
+  const auto folders = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+  return std::any_of(folders.begin(), folders.end(), [&](const char* folder) { return library.rfind(folder, 0) == 0; });
+}
 
 /// Whether this process has a file of that library, in whatever version.
 bool has_file_of(std::string_view name) {
@@ -69,7 +77,7 @@ std::vector<std::string> loaded_libraries() {
 FileStates states_of_program() {
   FileStates files;
   for (const auto& library : loaded_libraries()) {
-    if (library.rfind("/lib", 0) != 0 && library.rfind("/usr/lib", 0) != 0) { // no project's
+    if (!is_of_system(library)) {
       files.emplace(library, stamp_of(library));
     }
   }

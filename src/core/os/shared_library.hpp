@@ -42,7 +42,8 @@ private:
 [[nodiscard]] std::vector<std::string> loaded_libraries();
 using FileStates = std::map<std::string, std::optional<FileStamp>>;
 
-/// Those of this process's executable and of the shared libraries that it has loaded.
+/// Those of this process's executable and of the shared libraries that it has loaded, but for those below the system's
+/// lib and lib64, which no project builds.
 [[nodiscard]] FileStates states_of_program();
 
 /// The first of the files that is another one now, or has been changed; empty if none is.
