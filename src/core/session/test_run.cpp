@@ -31,7 +31,7 @@ using os::TestStatusPage;
 
 struct TestRun::State {
   bool in_entry = false;
-  bool is_refused = false;
+  std::atomic<bool> is_refused{false};
   std::string not_run;
   bool not_run_is_said = false;
   settings::ReportTarget report_target;
@@ -42,7 +42,7 @@ struct TestRun::State {
   bool running = false;
   std::optional<End> last_end;
   bool has_failed = false;                   ///< any run of this process
-  std::atomic<bool> check_has_failed{false}; ///< of a test of this run
+  std::atomic<bool> check_has_failed{false}; ///< of this process's case
   pid_t pid = 0;                             ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
