@@ -111,12 +111,21 @@ Outcome Gate::check(const Request& request, const std::string& test) {
   if (role_ == Role::in_place_of_parent) {
     return {};
   }
-  const bool under_a_lease = state_ == State::leased;
-  if (under_a_lease && test != held_.test) {
+  if (state_ == State::leased && test != held_.test) {
     measuring_.share();
   }
-  // Where several tests share a lease, those after the problem ask for none.
-  return logged(under_a_lease && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test), test);
+  return logged(look(request, test), test);
+}
+
+/// Where several tests share a lease, those after the problem ask for none.
+Outcome Gate::look(const Request& request, const std::string& test) {
+  return state_ == State::leased && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test);
+}
+
+bool Gate::would_check(const Request& request, const std::string& test) {
+  check_request(request, test);
+  const std::lock_guard guard{mutex_};
+  return role_ == Role::in_place_of_parent || look(request, test).kind == Outcome::Kind::granted;
 }
 
 Outcome Gate::foresee(const Request& request, const std::string& test) {
@@ -184,6 +193,7 @@ Outcome Gate::acquire(const Request& request, const std::string& test) {
   if (problem.empty()) {
     return {};
   }
+  measuring_.drop();
   std::string error; // the heap's says more
   give_back({}, error);
   return {Outcome::Kind::fail, problem};

@@ -59,6 +59,8 @@ public:
   void while_waiting(std::function<void(const std::string&)> on_wait);
   [[nodiscard]] Outcome check(const Request& request, const std::string& test);
   [[nodiscard]] Outcome foresee(const Request& request, const std::string& test);
+  /// Whether check() would grant it. Logs nothing, and the test does not begin to share a lease.
+  [[nodiscard]] bool would_check(const Request& request, const std::string& test);
   /// The number is that of the lease; 0: none.
   struct Answer {
     Outcome outcome;
@@ -111,6 +113,7 @@ private:
   };
 
   [[nodiscard]] Outcome acquire(const Request& request, const std::string& test);
+  [[nodiscard]] Outcome look(const Request& request, const std::string& test);
   [[nodiscard]] Outcome foresee_lease(const Request& request, const std::string& test);
   [[nodiscard]] Outcome ask_ledger(const Request& request, const std::string& test);
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;

@@ -65,9 +65,8 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   patience.may_wait = patience.may_wait && may_wait && on_each && !is_still_stuck();
   const auto begin = std::chrono::steady_clock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
-  const auto result =
-      place_.ledger().lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()},
-                            patience);
+  const auto result = place_.ledger().lease(
+      {who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()}, patience);
   using Kind = ledger::Result::Kind;
   if (result.kind == Kind::refused && result.blocked.own_excess_bytes > 0) {
     return {Outcome::Kind::fail,

@@ -54,9 +54,9 @@ public:
   /// The same for a message, and what it has asked for in vain.
   [[nodiscard]] OwnUse own_use() const;
 
-  /// What others have beyond their estimated leases, if the holder of the lease, which is of `leased` now, kept to it and
-  /// could have had what it asked for in vain without that; else 0. 0, too, where that is not proven: of several devices
-  /// it is not known which one had no room.
+  /// What others have beyond their estimated leases, if the holder of the lease, which is of `leased` now, kept to it
+  /// and could have had what it asked for in vain without that; else 0. 0, too, where that is not proven: of several
+  /// devices it is not known which one had no room.
   [[nodiscard]] Bytes taken_by_estimated(const ledger::Blocked& beyond, Bytes leased) const;
 
   /// What is leased of each device by now, if the lease grows.
@@ -71,6 +71,9 @@ public:
   /// other means than a meter. nullopt: nothing was measured.
   [[nodiscard]] std::optional<Measured> judge(devices::Usage usage,
                                               const std::vector<devices::DeviceUsage>& left) noexcept;
+
+  /// The lease ends before its test has begun: its period is not judged.
+  void drop() noexcept;
 
   /// Judges what a command has allocated under the lease. It leaks nothing, because it has ended.
   [[nodiscard]] Measured judge_command(devices::Usage usage);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/test_sequence.hpp>
 
+#include "core/session/gate.hpp"
+
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>
 
@@ -98,9 +100,11 @@ Outcome TestSequence::answer(const std::string& test, const TestNeeds& needs) tr
 
 bool TestSequence::can_run(const std::string& test, const TestNeeds& needs) noexcept try {
   using Use = TestNeeds::Use;
-  return needs.use == Use::none || (session_ && (needs.use == Use::own ? session_->check(needs.request, test)
-                                                                       : session_->foresee(needs.request, test))
-                                                        .kind == Outcome::Kind::granted);
+  if (needs.use == Use::none || !session_) {
+    return needs.use == Use::none;
+  }
+  return needs.use == Use::own ? session::gate_of_process()->would_check(needs.request, test)
+                               : session_->foresee(needs.request, test).kind == Outcome::Kind::granted;
 } catch (const std::exception&) { // begin() says it
   return false;
 }

@@ -7,13 +7,28 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gputest::tests {
+
+/// How many of these events are in the run logs of a folder.
+inline std::ptrdiff_t count_events(const std::string& folder, const std::string& event) {
+  std::ptrdiff_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    std::ifstream log{entry.path()};
+    for (std::string line; std::getline(log, line);) {
+      count += line.find("\"event\":\"" + event + "\"") != std::string::npos ? 1 : 0;
+    }
+  }
+  return count;
+}
 
 /// A program without a test framework: a process with two simulated devices of 4 GiB, a ledger that nobody else uses,
 /// and its session. Each test is a process of its own.

@@ -306,5 +306,18 @@ TEST_F(CoreSession, may_end_before_its_lease_does) {
   lease.release();
 }
 
+TEST_F(CoreSession, measures_nothing_of_a_test_whose_device_heap_it_cannot_set) {
+  settings_.log = folder_.path() + "/log";
+  Request with_heap = 1_GiB;
+  with_heap.heap = 64_MiB;
+  auto& session = enter({with_heap});
+  EXPECT_EQ(session.lease(with_heap, "Sort.Keys").outcome().kind, Kind::granted);
+  EXPECT_EQ(tests::count_events(settings_.log, "need"), 1);
+  with_heap.heap = 128_MiB;
+  EXPECT_EQ(session.lease(with_heap, "Sort.Pairs").outcome().kind, Kind::fail);
+  EXPECT_EQ(tests::count_events(settings_.log, "release"), 2);
+  EXPECT_EQ(tests::count_events(settings_.log, "need"), 1);
+}
+
 } // namespace
 } // namespace gputest

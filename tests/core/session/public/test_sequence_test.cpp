@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sequence around a test, as an adapter to a test framework uses it. Each test is a process of its own.
+#include "core_test.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/session.hpp>
@@ -47,7 +48,7 @@ TEST_F(CoreTestSequence, leases_when_a_test_begins_and_examines_it_after_the_lea
   open();
   EXPECT_EQ(sequence_.begin("Sort.Keys", {Use::lease, 3_GiB, ""}).kind, Kind::granted);
   EXPECT_EQ(own().stage, Stage::holding);
-  EXPECT_THAT(sequence_.end("Sort.Keys").evidence, testing::Not(IsEmpty())) << "of the lease, which has ended";
+  EXPECT_EQ(sequence_.end("Sort.Keys").evidence, "exact") << "of the lease, which has ended";
   EXPECT_EQ(own().stage, Stage::inside);
 }
 
@@ -75,6 +76,17 @@ TEST_F(CoreTestSequence, gives_each_test_of_a_suite_that_has_no_lease_the_suites
   const auto of_suite = sequence_.begin_suite("Sort", {Use::lease, 5_GiB, ""});
   EXPECT_EQ(of_suite.kind, Kind::skip);
   EXPECT_EQ(sequence_.begin("Sort.Keys", {Use::shared, 1_GiB, ""}).reason, of_suite.reason);
+}
+
+TEST_F(CoreTestSequence, logs_one_skip_of_a_test_that_was_asked_about_before_it_began) {
+  const auto log = folder_.path() + "/log";
+  set("GPUTEST_LOG", log);
+  open();
+  Request two = 1_GiB;
+  two.gpus = 2;
+  EXPECT_FALSE(sequence_.can_run("Sort.Keys", {Use::own, two, ""}));
+  EXPECT_EQ(sequence_.begin("Sort.Keys", {Use::own, two, ""}).kind, Kind::skip);
+  EXPECT_EQ(tests::count_events(log, "skip"), 1);
 }
 
 TEST_F(CoreTestSequence, with_settings_that_cannot_be_used_fails_the_tests_that_use_a_gpu) {
