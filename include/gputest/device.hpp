@@ -19,8 +19,8 @@ struct Device {
 /// The devices chosen for this process, in the order CUDA numbers them (0, 1, …).
 ///
 /// Empty before gputest has chosen, and if there is no usable GPU. The list does not change afterwards and lives as
-/// long as the process, so any thread of a test may read it. Do not call it while another thread is in
-/// Session::enter(). Does not block.
+/// long as the process, so any thread may call it at any time.
+/// Does not block.
 [[nodiscard]] const std::vector<Device>& current_devices();
 
 } // namespace gputest

@@ -12,6 +12,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -32,12 +33,18 @@ struct OfProcess {
   std::mutex mutex;
   pid_t pid = 0;                     ///< that has made the gate: one forked from it may make its own
   std::weak_ptr<session::Gate> gate; ///< of the Session
-  std::vector<Device> devices;       ///< chosen by the Session that entered last
+  /// Chosen by each Session that has entered, the last one's at the end: what current_devices() has returned stays.
+  std::list<std::vector<Device>> devices{1};
 };
 
 OfProcess& of_process() {
   static auto& of_process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
   return of_process;
+}
+
+void note_devices(const std::vector<Device>& chosen) {
+  const std::lock_guard guard{of_process().mutex};
+  of_process().devices.push_back(chosen);
 }
 
 } // namespace
@@ -47,7 +54,10 @@ std::shared_ptr<session::Gate> session::gate_of_process() {
   return of_process().gate.lock();
 }
 
-const std::vector<Device>& current_devices() { return of_process().devices; }
+const std::vector<Device>& current_devices() {
+  const std::lock_guard guard{of_process().mutex};
+  return of_process().devices.back();
+}
 
 Session::Session(Settings settings, Entry entry) {
   auto& process = of_process();
@@ -69,13 +79,13 @@ Session::~Session() { release(); }
 
 Outcome Session::enter(const Plan& plan) {
   auto outcome = gate_->enter(plan, session::Gate::Role::tests);
-  of_process().devices = devices();
+  note_devices(devices());
   return outcome;
 }
 
 Outcome Session::enter_in_place_of_parent(const Plan& plan) {
   auto outcome = gate_->enter(plan, session::Gate::Role::in_place_of_parent);
-  of_process().devices = devices();
+  note_devices(devices());
   return outcome;
 }
 

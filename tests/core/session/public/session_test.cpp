@@ -319,5 +319,17 @@ TEST_F(CoreSession, measures_nothing_of_a_test_whose_device_heap_it_cannot_set) 
   EXPECT_EQ(tests::count_events(settings_.log, "need"), 1);
 }
 
+TEST_F(CoreSession, leaves_a_list_of_devices_as_it_was_when_the_next_session_enters) {
+  enter();
+  const auto& first = current_devices();
+  session_.reset();
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  unsetenv("GPUTEST_LEASE_OF");
+  settings_.devices = "simulated:1x8GiB,context=0";
+  enter();
+  EXPECT_EQ(first.front().uuid, "SIM-2x4096MiB-0");
+  EXPECT_EQ(current_devices().front().uuid, "SIM-1x8192MiB-0");
+}
+
 } // namespace
 } // namespace gputest
