@@ -72,6 +72,7 @@ std::string what_environments_left() {
   const auto& result = ::testing::UnitTest::GetInstance()->ad_hoc_test_result();
   return detail::reporter_is_replaced()      ? "a ScopedFakeTestPartResultReporter is left, which hides failures"
          : result.Skipped()                  ? "an Environment has skipped its tests"
+         : result.Failed()                   ? "a check has failed outside of tests, after GoogleTest had its result"
          : result.test_property_count() != 0 ? "a property was recorded outside of its test"
                                              : "";
 }
@@ -193,9 +194,7 @@ void Listener::OnTestSuiteStart(const ::testing::TestSuite& suite) { Adapter::in
 
 void Listener::OnTestStart(const ::testing::TestInfo& test) { Adapter::instance().begin_test(test); }
 
-void Listener::OnTestPartResult(const ::testing::TestPartResult& result) {
-  Adapter::instance().note_result(result);
-}
+void Listener::OnTestPartResult(const ::testing::TestPartResult& result) { Adapter::instance().note_result(result); }
 
 void Listener::OnTestEnd(const ::testing::TestInfo& test) { Adapter::instance().end_test(test); }
 
@@ -205,9 +204,7 @@ void Listener::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*it
   Adapter::instance().end_iteration(unit_test);
 }
 
-void Listener::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
-  Adapter::instance().end_program(unit_test);
-}
+void Listener::OnTestProgramEnd(const ::testing::UnitTest& unit_test) { Adapter::instance().end_program(unit_test); }
 
 int run_all_tests() {
   static const bool installed = [] {

@@ -31,7 +31,8 @@ constexpr std::size_t kept_runs = 5;
 constexpr std::uint64_t kept_seconds = std::uint64_t{90} * 24 * 3600;
 
 /// `function(line)` for each line of a text that has a word. Only such lines are parsed, which takes most of the time.
-template <typename Function> void for_lines_with(const std::string& text, const char* word, Function function) {
+template <typename Function>
+void for_lines_with(const std::string& text, const char* word, Function function) {
   for (std::size_t at = text.find(word); at != std::string::npos;) {
     const auto before = text.rfind('\n', at);
     const auto begin = before == std::string::npos ? 0 : before + 1;
@@ -150,17 +151,14 @@ std::string to_text(const Needs& needs) {
   for (const auto& [key, need] : needs) {
     auto all = json::array();
     for (const auto& took : need.took) {
-      all.push_back({{"run", took.run}, {"bytes", took.bytes.count()}, {"exact", took.exact}, {"estimated", took.estimated}});
+      all.push_back(
+          {{"run", took.run}, {"bytes", took.bytes.count()}, {"exact", took.exact}, {"estimated", took.estimated}});
       if (took.declared) {
         all.back()["declared_bytes"] = took.declared->count();
       }
     }
-    text += json{{"test", key.test},
-                 {"simulated", key.simulated},
-                 {"device_gib", key.device_gib},
-                 {"at", need.at},
-                 {"figure", need.figure.count()},
-                 {"took", all}}
+    text += json{{"test", key.test}, {"simulated", key.simulated},    {"device_gib", key.device_gib},
+                 {"at", need.at},    {"figure", need.figure.count()}, {"took", all}}
                 .dump(-1, ' ', false, json::error_handler_t::replace) +
             "\n";
   }
@@ -214,7 +212,7 @@ CommittedNeeds parse_committed(const std::string& text) {
       }
     } catch (const std::exception& error) {
       throw Error{fmt::format("line {} is not such as {}: {}", number,
-                              R"({{"test":"Sort.keys","needs":{{"80GiB":"1984MiB"}}}})", error.what())};
+                              R"({"test":"Sort.keys","needs":{"80GiB":"1984MiB"}})", error.what())};
     }
     begin = end + 1;
   }
@@ -271,7 +269,8 @@ std::string needs_for_ctest(const Needs& needs, const CommittedNeeds& committed,
       name += std::string_view{"\\\"$"}.find(character) == std::string_view::npos ? "" : "\\";
       name += character;
     }
-    code += fmt::format("set_property(GLOBAL PROPERTY \"gputest need {}\" {})\n", name, most.count() >> 20U);
+    const auto mib = std::max<std::uint64_t>(1, most.count() >> 20U); // less is no size, of a test that may pass
+    code += fmt::format("set_property(GLOBAL PROPERTY \"gputest need {}\" {})\n", name, mib);
   }
   return code;
 }

@@ -49,8 +49,8 @@ constexpr const char* at_the_end = "when there were no more cases";
 constexpr const char* for_others = "because others needed their devices";
 constexpr const char* after_a_change = "after a case that changed its process";
 constexpr const char* for_more_memory = "because a case needed more memory than there was, and ran again alone";
-constexpr const char* for_more_memory_after_others =
-    "because a case needed more memory than there was, and ran again alone: the cases before it ran once more at the end";
+constexpr const char* for_more_memory_after_others = "because a case needed more memory than there was, and ran again "
+                                                     "alone: the cases before it ran once more at the end";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 

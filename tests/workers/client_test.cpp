@@ -744,20 +744,27 @@ TEST_F(WorkerCase, ends_workers_before_the_entry_that_ends_them_has_ended) {
 }
 
 TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_process) {
-  std::map<std::string, std::string> rows {
-    {"alarm", "changed its process: an alarm\n"},
-        {"reporter", "a ScopedFakeTestPartResultReporter is left, which hides failures"}, {"limit", "a resource limit"},
-        {"environments", "an Environment has skipped its tests"},
-        {"properties", "a property was recorded outside of its test"}, {"folder", "the working directory"},
-        {"descriptors", " (/dev/null) is open"}, {"files", " is another file: /dev/null in place of /dev/zero"},
-        {"streams", "descriptor 1 ("}, {"output", "descriptor 1 is another file: /dev/null in place of "},
-        {"mask", "the umask"}, {"handler", "has another handler"},
-        {"blocked_signals", "is blocked"}, {"variables", "the environment variable SET_BY_A_CASE"},
-#if !defined(__SANITIZE_THREAD__) // it has threads of its own
-        {"threads", "2 threads run, and 1 ran before it"},
-#endif
-        {"processes", "the processes that it has started"},
+  std::map<std::string, std::string> rows{
+      {"alarm", "changed its process: an alarm\n"},
+      {"reporter", "a ScopedFakeTestPartResultReporter is left, which hides failures"},
+      {"limit", "a resource limit"},
+      {"environments", "an Environment has skipped its tests"},
+      {"properties", "a property was recorded outside of its test"},
+      {"results", "a check has failed outside of tests, after GoogleTest had its result"},
+      {"folder", "the working directory"},
+      {"descriptors", " (/dev/null) is open"},
+      {"files", " is another file: /dev/null in place of /dev/zero"},
+      {"streams", "descriptor 1 ("},
+      {"output", "descriptor 1 is another file: /dev/null in place of "},
+      {"mask", "the umask"},
+      {"handler", "has another handler"},
+      {"blocked_signals", "is blocked"},
+      {"variables", "the environment variable SET_BY_A_CASE"},
+      {"processes", "the processes that it has started"},
   };
+#if !defined(__SANITIZE_THREAD__) // it has threads of its own
+  rows["threads"] = "2 threads run, and 1 ran before it";
+#endif
   if (::geteuid() == 0) {
     rows["group"] = "the user or group";
   }

@@ -271,6 +271,7 @@ TEST_F(Changes, blocked_signals) {
 TEST_F(Changes, variables) { ::setenv("SET_BY_A_CASE", "1", 1); }
 TEST_F(Changes, environments) {}
 TEST_F(Changes, properties) {}
+TEST_F(Changes, results) {}
 struct SkippingEnvironment : testing::Environment {
   void SetUp() override {
     if (testing::GTEST_FLAG(filter) == "Changes.environments") {
@@ -293,6 +294,9 @@ const auto* const counted_environment = testing::AddGlobalTestEnvironment(new Co
 struct Told : testing::EmptyTestEventListener {
   void OnTestProgramEnd(const testing::UnitTest&) override {
     std::printf("@told of the end\n");
+    if (testing::GTEST_FLAG(filter) == "Changes.results") {
+      ADD_FAILURE() << "too late for a result";
+    }
     if (std::getenv("EXIT_WHEN_TOLD") != nullptr) {
       std::fflush(stdout);
       ::_exit(0);
