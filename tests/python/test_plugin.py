@@ -440,8 +440,8 @@ import jax
 @pytest.mark.gpu("1GiB")
 def test_one(): used("12GiB")
 """
-    run(suite).stdout.fnmatch_lines(["*jax takes most of a GPU at its first use: set XLA_PYTHON_CLIENT_PREALLOCATE=false before*"])
-    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    run(suite).stdout.fnmatch_lines(["*jax takes most of a GPU at its first use: set XLA_PYTHON_CLIENT_ALLOCATOR=platform before*"])
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_ALLOCATOR", "platform")
     result = run(suite)
     result.assert_outcomes(passed=1, errors=1)
     assert "XLA_PYTHON" not in result.stdout.str()

@@ -36,7 +36,7 @@ _WORDS = ("memory", "alone", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
 # What stops libraries that take most of a device at their first use.
-_AGAINST_PREALLOCATION = {"jax": "XLA_PYTHON_CLIENT_PREALLOCATE=false", "tensorflow": "TF_FORCE_GPU_ALLOW_GROWTH=true"}
+_AGAINST_PREALLOCATION = {"jax": "XLA_PYTHON_CLIENT_ALLOCATOR=platform", "tensorflow": "TF_FORCE_GPU_ALLOW_GROWTH=true"}
 _MIB = 1 << 20
 _GIB = 1 << 30
 _ALL = "1024TiB"  # of what a fixture takes may stay: more than its lease is too much anyway
