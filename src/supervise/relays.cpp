@@ -4,6 +4,8 @@
 #include "core/os/test_status_page.hpp"
 #include "supervise/supervised_command.hpp"
 
+#include <gputest/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -132,9 +134,12 @@ bool Relays::wait(std::vector<pollfd>& polled, std::optional<nanoseconds> limit)
   }
   const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
   const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
-  const bool any = ::ppoll(polled.data(), polled.size(), limit ? &until : nullptr, nullptr) > 0;
+  const int ready = ::ppoll(polled.data(), polled.size(), limit ? &until : nullptr, nullptr);
+  if (ready < 0 && errno != EINTR) { // again and again, for who calls this in a loop
+    throw Error{"what its processes do cannot be waited for (ppoll): " + std::generic_category().message(errno)};
+  }
   bool passed_on = false;
-  for (std::size_t i = 0; any && i < relays_.size(); ++i) {
+  for (std::size_t i = 0; ready > 0 && i < relays_.size(); ++i) {
     if (polled[first + i].revents != 0) {
       passed_on = true;
       if (!relays_[i].pass_on()) {

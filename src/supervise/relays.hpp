@@ -40,10 +40,10 @@ public:
 
   /// Waits like poll(), without a limit for ever, also until something was passed on, which it returns. Never blocks in
   /// a write: what a stream does not take now waits, and so does who has written it. If nobody reads a stream any more,
-  /// who writes to its relay gets SIGPIPE.
+  /// who writes to its relay gets SIGPIPE. Throws Error if the kernel refuses to wait.
   bool wait(std::vector<pollfd>& polled, std::optional<std::chrono::nanoseconds> limit);
 
-  /// Passes on what was written before this call, as far as that is possible without blocking.
+  /// Passes on what was written before this call, as far as that is possible without blocking. Throws as wait().
   void pass_on_what_is_there();
 
   /// Passes on what was withheld. Blocks until it is read.

@@ -7,6 +7,7 @@
 #include "supervise/descendants.hpp"
 #include "supervise/relays.hpp"
 
+#include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <system_error>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -35,7 +37,7 @@ using os::KernelClock;
 using std::chrono::nanoseconds;
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-constexpr std::chrono::milliseconds look_interval{100};
+constexpr std::chrono::milliseconds longest_blind_time{100}; ///< after which a wait of the entry's is asked for again
 
 /// As exec() takes them; they point into `texts`.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -166,7 +168,7 @@ std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point
   const nanoseconds elapsed = KernelClock::now() - begun;
   const auto waited = watch.page == nullptr ? nanoseconds{0} : std::min(watch.page->waited(), elapsed);
   const auto left = watch.limit + waited - elapsed;
-  return waits ? std::max(left, nanoseconds{look_interval}) : left;
+  return waits ? std::max(left, nanoseconds{longest_blind_time}) : left;
 }
 
 std::string wait_for_output(Relays& relays, const Watch& watch, KernelClock::time_point begun,
@@ -237,6 +239,9 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     do { // also what the command has left behind
       ended = ::waitpid(-1, &status, WNOHANG);
     } while (ended > 0 && ended != child);
+    if (ended < 0) {
+      throw Error{"the end of its command cannot be waited for (waitpid): " + std::generic_category().message(errno)};
+    }
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
       const bool stopped = watch.page != nullptr && policy::runs_again(watch.page->report(), end.signal);
@@ -266,7 +271,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       next_look = KernelClock::now() + watch.look_interval;
     }
     if (left) { // it may be over, and the parent stopped
-      left = std::max(*left, nanoseconds{look_interval} / 10);
+      left = std::max(*left, nanoseconds{longest_blind_time} / 10);
     }
     if (watch.look || watch.page != nullptr) { // time_left() is to see when a wait begins
       left = std::min(left.value_or(watch.look_interval), nanoseconds{watch.look_interval});

@@ -48,12 +48,13 @@ struct CommandEnd {
 /// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those to its
 /// process group, as a terminal sends them, reach it by themselves, once. From a process with one thread, which becomes
 /// a subreaper if there is a page, and in which these signals stay blocked: how the command ended is to be told,
-/// whatever was sent to both.
+/// whatever was sent to both. Throws Error if the kernel refuses to wait for the command, which then ends with this
+/// process.
 [[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch = {});
 
 /// Blocks until nobody can write to the relays any more, or `until` is readable, and at most until the limit is over,
 /// which began at `begun`. Then processes of this user that can write to them are killed. What to say of these, or
-/// nothing.
+/// nothing. Throws as Relays::wait().
 [[nodiscard]] std::string wait_for_output(Relays& relays, const Watch& watch, os::KernelClock::time_point begun,
                                           const os::Descriptor& until);
 

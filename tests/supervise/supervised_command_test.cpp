@@ -7,11 +7,15 @@
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
+#include <gputest/error.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,9 +26,13 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +65,39 @@ TEST(SupervisedCommand, tells_how_the_command_has_ended_or_why_it_was_not_starte
   EXPECT_EQ(end_in_child({"no-such-program"}, {ENOENT, 127, 0}), 0);
   EXPECT_EQ(end_in_child({"/dev/null"}, {EACCES, 127, 0}), 0);
 #endif
+}
+
+/// From now on the kernel refuses this system call of this process. False: no filter of calls can be had here.
+bool is_refused(int call) {
+  std::array<sock_filter, 4> filter{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{filter.size(), filter.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(SupervisedCommand, is_not_waited_for_without_end_where_the_kernel_refuses_to_wait) {
+  constexpr int no_filter = 100;
+  for (const auto& [call, name] : {std::pair{SYS_wait4, "waitpid"}, std::pair{SYS_ppoll, "ppoll"}}) {
+    const int found = tests::in_child([call = call, name = name] {
+      if (!is_refused(call)) {
+        return no_filter;
+      }
+      try {
+        static_cast<void>(run_supervised({"sleep", "1000"}));
+      } catch (const Error& error) {
+        return std::string{error.what()}.find(name) == std::string::npos ? 1 : 0;
+      }
+      return 2;
+    });
+    if (found == no_filter) {
+      GTEST_SKIP() << "a filter of system calls (seccomp) cannot be had here";
+    }
+    EXPECT_EQ(found, 0) << name;
+  }
 }
 
 TEST(SupervisedCommand, gets_each_signal_that_its_launcher_is_sent) {
