@@ -83,13 +83,14 @@ std::int64_t unix_ms(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-Document make_process(const ledger::LedgerView& view, const ledger::Record& record, const char* owner,
+Document make_process(const ledger::LedgerView& view, const ledger::Record& record, os::ProcessState state,
                       const People& people, std::chrono::system_clock::time_point now) {
   const policy::Claim& claim = record.claim;
   const bool enters = claim.stage == policy::Stage::entering;
   const bool has_lease = claim.stage == policy::Stage::waiting || claim.stage == policy::Stage::holding;
+  const bool is_here = record.alive && state != os::ProcessState::ended; // else its pid may be another process's
   const auto of_process = [&](const char* variable) {
-    const auto value = record.alive ? people.variable_of(static_cast<pid_t>(record.pid), variable) : std::nullopt;
+    const auto value = is_here ? people.variable_of(static_cast<pid_t>(record.pid), variable) : std::nullopt;
     return printable(value.value_or(""));
   };
   const auto attempt = of_process("GPUTEST_ATTEMPT");
@@ -99,7 +100,7 @@ Document make_process(const ledger::LedgerView& view, const ledger::Record& reco
           {"user", people.name_of_user(record.uid)},
           {"who", record.who},
           {"claim", claim_name(kind_of(record))},
-          {"owner", owner},
+          {"owner", owner_of(record, state)},
           {"attempt", attempt == "2" ? 2 : attempt == "3" ? 3 : 1},
           {"attempt_because", of_process("GPUTEST_ATTEMPT_BECAUSE")},
           {"device_uuids", uuids},
@@ -164,7 +165,7 @@ nlohmann::ordered_json make_status(const ledger::LedgerView& view, std::chrono::
       continue; // it has a slot but no claim yet
     }
     processes.emplace_back(kind_of(entry), entry.claim.ticket, entry.pid,
-                           make_process(view, entry, owner_of(entry, view.states[i]), people, now));
+                           make_process(view, entry, view.states[i], people, now));
   }
   std::sort(processes.begin(), processes.end());
   Document list = Document::array();

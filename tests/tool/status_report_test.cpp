@@ -185,6 +185,9 @@ TEST(StatusReport, says_which_processes_run_again_and_why) {
   const auto text = to_text(status);
   EXPECT_NE(text.find("\n666 is in attempt 3: it needs?9 GiB\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("is in attempt"), text.rfind("is in attempt"));
+  auto view = view_of({again});
+  view.states = {os::ProcessState::ended}; // the pid is another process's here
+  EXPECT_EQ(make_status(view, now, people)["processes"][0]["attempt"], 1);
 }
 
 TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {

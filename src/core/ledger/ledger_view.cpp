@@ -32,6 +32,14 @@ bool still_counts(const Record& record, const std::vector<Record>& records, cons
   return false;
 }
 
+/// That of its process, which has ended as far as can be seen here if another one has its pid: it may be in another
+/// container.
+os::ProcessState state_of(const Record& record) {
+  const auto pid = static_cast<pid_t>(record.pid);
+  const bool is_another = record.start_time != 0 && os::start_time_of(pid) != record.start_time;
+  return is_another ? os::ProcessState::ended : os::state_of(pid);
+}
+
 } // namespace
 
 bool ledger_exists(const std::string& folder) { return os::has_store(folder, ledger_name); }
@@ -52,7 +60,7 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
   std::vector<os::ProcessState> states;
   states.reserve(all.size());
   for (const auto& record : all) {
-    states.push_back(os::state_of(static_cast<pid_t>(record.pid)));
+    states.push_back(state_of(record));
   }
   // A process closes its files before it becomes a zombie. If its claim is still held then, a child holds it, or the
   // process exited between the two reads.
