@@ -20,7 +20,7 @@ namespace gputest::supervise {
 class Relays {
 public:
   /// With `any` false there are none. Else SIGPIPE stays blocked in this process. With `withholds` what comes is kept
-  /// until the end of this.
+  /// until the end of this: all of it, in memory, as CTest then keeps it to judge by it.
   explicit Relays(bool any, bool withholds = false);
   ~Relays() { release(); }
   Relays(const Relays&) = delete;
