@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The package as the wheel for all machines has it: without a library."""
 
+import ctypes
 import pathlib
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 
 import gputest
 import pytest
+from gputest import _portable
 
 
 @pytest.fixture
@@ -81,3 +83,22 @@ with Session(name="a") as session:
     assert found.problems == [] and found.peak is None and found.evidence == "unknown"
 """)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("text, size", [
+    ("1B", 1), ("4096B", 4096), ("1.9B", 1), ("0.5KiB", 512), ("256MiB", 256 << 20), ("1.5GiB", 3 << 29), ("007GiB", 7 << 30),
+    ("1024TiB", 1024 << 40), ("1125899906842624.5B", 1024 << 40), ("", None), ("GiB", None), (" 3GiB", None), ("-3GiB", None),
+    (".5GiB", None), ("5.GiB", None), ("1.2.3GiB", None), ("3", None), ("3GB", None), ("3gib", None), ("3 GiB", None),
+    ("3GiB ", None), ("3GiB\n", None), ("0B", None), ("0GiB", None), ("0.1B", None), ("1025TiB", None), ("5000TiB", None),
+    ("9" * 400 + "TiB", None), ("\u0663GiB", None)])
+def test_a_size_is_read_or_refused_as_by_the_library(text, size):
+    found = ctypes.c_uint64()
+    portable = _portable.Library()
+    if size is None:
+        assert portable.gputest_parse_bytes(text.encode(), ctypes.byref(found)) != 0
+        assert b"1B to 1024TiB; write a number and a unit" in portable.gputest_message()
+        with pytest.raises(gputest.InvalidSetting, match="write a number and a unit"):
+            gputest.parse_bytes(text)
+    else:
+        assert portable.gputest_parse_bytes(text.encode(), ctypes.byref(found)) == 0
+        assert gputest.parse_bytes(text) == found.value == size

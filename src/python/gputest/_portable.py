@@ -8,6 +8,7 @@ from typing import Any
 
 _INVALID = 4
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_MOST = 1024 << 40  # as in src/core/policy/bytes.cpp
 
 
 def is_needed() -> bool:
@@ -36,11 +37,13 @@ class Library:
         return self._message
 
     def gputest_parse_bytes(self, text: bytes, size: Any) -> int:
-        found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?(?:([KMGT])i)?B", text.decode(errors="replace"))
-        if not found:
-            self._message = b"'" + text + b"' is not a size; write one such as 3GiB or 64MiB"
+        found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(?:([KMGT])i)?B", text.decode(errors="replace"))
+        count = float(found[1]) * 1024 ** _POWERS[found[2] or ""] if found else 0
+        if not 1 <= count < _MOST + 1:
+            self._message = (b"size '" + text + b"' is not a size from 1B to 1024TiB; write a number and a unit, such as 256MiB, 3GiB"
+                             b" or 1.5GiB (units: B, KiB, MiB, GiB, TiB)")
             return _INVALID
-        size._obj.value = int(float(found[1]) * 1024 ** _POWERS[found[2] or ""])
+        size._obj.value = int(count)
         return 0
 
     def gputest_examine(self, _: Any, __: Any, findings: Any) -> int:
