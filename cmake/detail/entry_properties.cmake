@@ -34,15 +34,30 @@ function(_gputest_labels_of class result)
   endif()
 endfunction()
 
+# The text of a project's file (`gputest needs --export`); empty: there is none. What is not as the tool writes it is an error, as
+# it would not be found.
+function(_gputest_text_of_needs file result)
+  get_property(text GLOBAL PROPERTY "gputest text of ${file}")
+  if("${text}" STREQUAL "" AND EXISTS "${file}")
+    file(READ "${file}" text)
+    string(REGEX REPLACE "\n{\"test\":\"([^\"\\\n]|\\\\.)*\",\"needs\":{(\"[0-9]+GiB\":\"[0-9]+MiB\",?)*}}" "" other "\n${text}")
+    string(STRIP "${other}" other)
+    if(NOT "${other}" STREQUAL "")
+      string(REGEX MATCH "^[^\r\n]*" other "${other}")
+      message(FATAL_ERROR "gputest: ${file} has a line that gputest has not written:\n  ${other}\nThe labels come from lines such as\n\
+  {\"test\":\"Sort.keys\",\"needs\":{\"80GiB\":\"1984MiB\"}}\nTo have all lines of the file written so, type\n\
+  gputest needs --test-dir <build folder> --export ${file}")
+    endif()
+    set_property(GLOBAL PROPERTY "gputest text of ${file}" "${text}")
+  endif()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 # The class in the label of an entry of which nobody declares the memory: by the project's file (`gputest needs --export`), which may
 # be missing, else small. Large is more than half of the smallest device that the file names for it.
 function(_gputest_class_in_needs file name result)
   set(${result} small PARENT_SCOPE)
-  get_property(text GLOBAL PROPERTY "gputest text of ${file}")
-  if("${text}" STREQUAL "" AND EXISTS "${file}")
-    file(READ "${file}" text)
-    set_property(GLOBAL PROPERTY "gputest text of ${file}" "${text}")
-  endif()
+  _gputest_text_of_needs("${file}" text)
   string(REPLACE "\\" "\\\\" name "${name}")
   string(REPLACE "\"" "\\\"" name "${name}")
   set(begin "{\"test\":\"${name}\",\"needs\":{")

@@ -325,6 +325,11 @@ TEST_F(Scheduling, labels_entries_of_undeclared_memory_by_the_projects_file_and_
   write("needs.jsonl", line("Plain.second", R"("80GiB":"7168MiB")"));
   EXPECT_EQ(label("Plain.first"), "gpu_small") << "the list is made again";
   EXPECT_EQ(label("Plain.second"), "gpu_medium");
+  write("needs.jsonl", "\n" + line("Plain.second", R"("80GiB":"7168MiB")") + R"({"test": "Plain.first", "needs": {}})");
+  const auto refused = ctest({"-N"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.out + refused.err, HasSubstr(R"(  {"test": "Plain.first", "needs": {}})"))
+      << "what another tool has written is not passed by";
 }
 
 TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_executable_names_no_library_of_gpus) {
