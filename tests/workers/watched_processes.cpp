@@ -17,6 +17,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -198,13 +199,51 @@ WatchedProcesses::WatchedProcesses(std::vector<std::string> command, const Child
   if (listener_ < 0 || end_ < 0) {
     fail("a filter of system calls (seccomp) cannot be had here");
   }
+  start_guard();
 }
 
 WatchedProcesses::~WatchedProcesses() {
+  kill_all();
+  ::close(listener_);
+  char byte = 0;
+  static_cast<void>(::write(guard_, &byte, 1) == 1 && ::read(guard_, &byte, 1) == 1); // until the guard has ended, too
+  ::close(guard_);
+  ::munmap(const_cast<pid_t*>(waiting_), sizeof *waiting_);
+}
+
+void WatchedProcesses::start_guard() {
+  void* const shared = ::mmap(nullptr, sizeof *waiting_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  std::array<int, 2> sockets{};
+  if (shared == MAP_FAILED || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+    fail("socketpair");
+  }
+  waiting_ = static_cast<pid_t*>(shared);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    if (::fork() == 0) { // who kills this test with all below it does not find it
+      ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+      ::dup2(STDOUT_FILENO, STDERR_FILENO);
+      ::close(sockets[1]);
+      char byte = 0;
+      if (::read(sockets[0], &byte, 1) == 0) {
+        kill_all();
+      }
+    }
+    ::_exit(EXIT_SUCCESS);
+  }
+  ::waitpid(child, nullptr, 0);
+  ::close(sockets[0]);
+  guard_ = sockets[1];
+}
+
+void WatchedProcesses::kill_all() {
+  if (*waiting_ > 0) {
+    ::kill(*waiting_, SIGKILL);
+  }
   while (const auto step = next()) {
     ::kill(step->thread, SIGKILL);
   }
-  ::close(listener_);
 }
 
 std::optional<WatchedProcesses::Step> WatchedProcesses::next() {
@@ -225,7 +264,8 @@ std::optional<WatchedProcesses::Step> WatchedProcesses::next() {
     }
     seccomp_notif call{};
     if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_RECV, &call) == 0) { // else it was killed meanwhile
-      return Step{call.id, static_cast<pid_t>(call.pid), call.data.nr};
+      *waiting_ = static_cast<pid_t>(call.pid);
+      return Step{call.id, *waiting_, call.data.nr};
     }
   }
 }
@@ -240,6 +280,7 @@ void WatchedProcesses::execute(const Step& step) const {
   answer.id = step.id;
   answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer); // fails if it was killed or refused
+  *waiting_ = 0;
 }
 
 void WatchedProcesses::refuse(const Step& step, int error) const {
@@ -247,6 +288,7 @@ void WatchedProcesses::refuse(const Step& step, int error) const {
   answer.id = step.id;
   answer.error = -error;
   ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  *waiting_ = 0;
 }
 
 } // namespace gputest::tests

@@ -25,7 +25,7 @@ public:
                    const std::string& output);
   WatchedProcesses(const WatchedProcesses&) = delete;
   WatchedProcesses& operator=(const WatchedProcesses&) = delete;
-  /// Kills those that are left.
+  /// Kills those that are left. So does a guard if this test is killed: all their calls would fail, and wait for nothing.
   ~WatchedProcesses();
 
   /// A system call that is about to be executed, by a thread that waits.
@@ -51,9 +51,14 @@ public:
   [[nodiscard]] pid_t pid() const { return pid_; }
 
 private:
+  void start_guard();
+  void kill_all();
+
   pid_t pid_ = -1;
   int listener_ = -1;
   int end_ = -1; ///< a pidfd of the program, until it has ended
+  int guard_ = -1; ///< the guard sees by it that this test has ended
+  volatile pid_t* waiting_ = nullptr; ///< the thread whose step was neither executed nor refused, or 0; the guard's, too
 };
 
 } // namespace gputest::tests
