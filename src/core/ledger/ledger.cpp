@@ -228,14 +228,17 @@ int Ledger::leave_descriptor() const { return client_.wake_fifo().number(); }
 void Ledger::set_overhead(std::uint64_t bytes) {
   const std::lock_guard guard{store_.mutex()};
   Record& own = client_.own();
-  if (client_.forked() || own.claim.stage == Stage::outside || bytes == own.claim.overhead_bytes) {
+  if (client_.forked() || own.claim.stage == Stage::outside ||
+      (bytes == own.claim.overhead_bytes && !overhead_is_unwritten_)) {
     return;
   }
   own.claim.overhead_bytes = bytes;
+  overhead_is_unwritten_ = true;
   or_lose_place([&] {
     client_.correct();
     records_.notify_concerned();
   });
+  overhead_is_unwritten_ = false;
 }
 
 void Ledger::require_intact() const {

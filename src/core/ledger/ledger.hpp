@@ -141,7 +141,8 @@ private:
   DeviceTable devices_;
   Records records_;
   Client client_;
-  bool release_is_late_ = false; ///< release() is to be done when the mutex can be had
+  bool release_is_late_ = false;       ///< release() is to be done when the mutex can be had
+  bool overhead_is_unwritten_ = false; ///< set_overhead() has failed
 };
 
 } // namespace gputest::ledger
