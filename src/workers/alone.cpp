@@ -88,16 +88,11 @@ std::vector<std::string> take_last(std::vector<std::string>& cases) {
   return last;
 }
 
-/// How long cases may take that run once more: as long as each of them may, but less than the entry that ends workers
-/// waits.
+/// How long cases may take that run once more: as long as the ends of so many workers, but less than the entry that
+/// ends workers waits.
 std::chrono::seconds longest_rerun(const TestCase& test, std::size_t cases) {
-  constexpr std::chrono::seconds least_of_case{30};
-  constexpr std::chrono::seconds most{1'500};
-  if (!test.limit) {
-    return most;
-  }
-  const auto of_case = std::max(std::chrono::ceil<std::chrono::seconds>(test.limit->duration), least_of_case);
-  return std::min(most, of_case * static_cast<std::int64_t>(cases));
+  return std::chrono::ceil<std::chrono::seconds>(
+      std::min(usual_time_limit, longest_end_of_worker(test) * static_cast<std::int64_t>(cases)));
 }
 
 /// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the

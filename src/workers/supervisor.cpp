@@ -36,10 +36,8 @@ namespace {
 
 using Kind = WorkerMessage::Kind;
 
-constexpr milliseconds longest_idle{3'000};         ///< it holds a context, and has had nothing to do for a while
-constexpr milliseconds least_balance{50};           ///< that is written down
-constexpr milliseconds usual_time_limit{1'500'000}; ///< of CTest for a test without a TIMEOUT
-constexpr milliseconds least_time_limit{30'000};
+constexpr milliseconds longest_idle{3'000}; ///< it holds a context, and has had nothing to do for a while
+constexpr milliseconds least_balance{50};   ///< that is written down
 constexpr milliseconds longest_end_after_ctest{10'000};
 constexpr milliseconds without_watch{20};       ///< after which it looks for jobs again
 constexpr milliseconds longest_handover{1'000}; ///< a client that is stopped keeps no worker from other cases
@@ -482,8 +480,7 @@ private:
   std::string end_worker(const char* why) {
     takes_cases_ = {};
     worker_.hang_up();
-    const auto limit = test_.limit ? std::max(test_.limit->duration, least_time_limit) : usual_time_limit;
-    Events{}.add(worker_.end()).add(run_.ctest).wait(limit);
+    Events{}.add(worker_.end()).add(run_.ctest).wait(longest_end_of_worker(test_));
     const bool ended =
         is_ready(worker_.end()) ||
         Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});

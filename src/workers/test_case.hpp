@@ -3,6 +3,7 @@
 
 #include "core/policy/verdict.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,12 @@ struct TestCase {
 /// `arguments` are those of the caller: `[--alone=<why>] [--long] <executable> <argument>...`. The variables of this
 /// process's environment are read.
 [[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
+
+/// Of CTest for a test without a TIMEOUT.
+inline constexpr std::chrono::milliseconds usual_time_limit{1'500'000};
+
+/// How long a worker without a case may take to end: as long as this case may take, but at least 30 s.
+[[nodiscard]] std::chrono::milliseconds longest_end_of_worker(const TestCase& test);
 
 /// Names all that has to be the same for two cases to share a worker, apart from the ctest run: the executable, its
 /// arguments, the environment, and what else a process inherits. Empty if it cannot be told.
