@@ -47,6 +47,9 @@ using Kind = WorkerMessage::Kind;
 constexpr milliseconds between_looks_at_folder{20};
 /// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
+/// CUDA starts in about that time. A case that has waited for longer waits for one that takes long.
+constexpr milliseconds usual_start{250};
+constexpr const char* cases_take_long = "because no other executable had cases, and these took longer than a start";
 /// For how long it takes a supervisor for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
@@ -94,7 +97,7 @@ private:
 /// Why a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
 /// `before`; empty: none is. There is none to start if there is a supervisor for each case. Where other executables of
 /// the run have cases, a start takes time from them, so the workers have to have earned it. All of them were busy while
-/// the case waited.
+/// the case waited. Where no others have, a start costs nobody else anything.
 std::string why_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
   const auto supervisors = count_present(run.folder, "supervisors");
   const auto cases = count_present(run.folder, "cases");
@@ -110,10 +113,11 @@ std::string why_start_one(const RunFolder& run, milliseconds before, millisecond
   if (supervisors >= cases) {
     return {};
   }
+  if (count_cases(run.run) == cases) {
+    return waited > usual_start ? cases_take_long : "because no other executable had cases";
+  }
   const auto balance = std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned"));
-  return balance.count() > 0             ? "because the others had worked for long enough"
-         : count_cases(run.run) == cases ? "because no other executable had cases"
-                                         : "";
+  return balance.count() > 0 ? "because the others had worked for long enough" : "";
 }
 
 /// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
@@ -129,7 +133,8 @@ bool is_starting(const Descriptor& start) {
 /// there can be none; empty: no reason.
 std::string start_one(RunFolder& run, const TestCase& test, const std::string& why) {
   auto lock = open_lock_file(run.folder, "start");
-  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && !is_starting(lock);
+  const bool may_start =
+      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (why == cases_take_long || !is_starting(lock));
   if (may_start ? !start_supervisor(run, test, std::move(lock), why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }

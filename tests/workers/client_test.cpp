@@ -223,6 +223,16 @@ TEST_F(WorkerCase, runs_cases_at_the_same_time_in_as_many_workers) {
   EXPECT_NE(results.at("Plain.meets_the_first").processes, results.at("Plain.meets_the_other").processes);
 }
 
+TEST_F(WorkerCase, starts_another_worker_beside_a_first_case_that_takes_longer_than_a_start) {
+  let_cases_meet("");
+  auto ctest = start_ctest({"-j2"});
+  static_cast<void>(runners_of_next_case(ctest));
+  // As if CUDA had begun to start just now, for ever.
+  fs::last_write_time(meeting_folder_of(ctest.pid()) + "/start",
+                      fs::file_time_type::clock::now() + std::chrono::hours{1});
+  EXPECT_EQ(results_of(ctest.finish().out).at("Plain.meets_the_first").word, "Passed");
+}
+
 TEST_F(WorkerCase, gives_each_case_its_own_entry_settings_streams_and_report) {
   add("Plain.shows_what_it_has", "first", {"--gtest_output=xml:" + path("out/first.xml")}, "GPUTEST_MEMORY=1GiB");
   add("Plain.shows_what_it_has", "second", {"--gtest_output=xml:" + path("out/second.xml")});
