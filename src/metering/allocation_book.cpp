@@ -62,7 +62,7 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   }
 }
 
-void AllocationBook::ask_beyond(std::vector<Bytes> limits, devices::Meter::Ask ask) {
+void AllocationBook::ask_beyond(devices::Meter::Limits limits, devices::Meter::Ask ask) {
   auto new_limits = ask ? std::make_shared<const Limits>(Limits{std::move(limits), std::move(ask)}) : nullptr;
   const std::lock_guard guard{mutex_};
   limits_.swap(new_limits);
@@ -77,9 +77,13 @@ void AllocationBook::ask(const Allocation& allocation) {
     if (!limits_ || allocation.bytes == 0) {
       return;
     }
-    const auto device = static_cast<std::size_t>(allocation.device);
-    const Bytes limit = device < limits_->of_devices.size() ? limits_->of_devices[device] : Bytes{};
     auto& of_device = devices_[allocation.device];
+    if (will_be_refused(allocation, of_device, limits_->at.total)) {
+      return;
+    }
+    const auto device = static_cast<std::size_t>(allocation.device);
+    const auto& limits_of = limits_->at.of_devices;
+    const Bytes limit = device < limits_of.size() ? limits_of[device] : Bytes{};
     of_device.asked += allocation.bytes;
     asked_by_thread = {this, allocation.device, allocation.bytes};
     if (Bytes{total(of_device.now)} - Bytes{total(of_device.at_begin)} + Bytes{of_device.asked} <= limit) {
@@ -88,6 +92,20 @@ void AllocationBook::ask(const Allocation& allocation) {
     limits = limits_;
   }
   limits->ask(so_far_with(allocation)); // without the mutex: it may use the devices
+}
+
+/// Managed memory may exceed a device, but has to have addresses in the host's memory too, of which processors of today
+/// give a process less than 2^48.
+bool AllocationBook::will_be_refused(const Allocation& asked, const OfDevice& of_device, Bytes total) {
+  constexpr std::uint64_t address_space = std::uint64_t{1} << 48;
+  if (asked.kind == devices::AllocationKind::managed) {
+    return asked.bytes >= address_space;
+  }
+  const auto on_device = [](const Sums& sums) {
+    return sums[index_of(devices::AllocationKind::device)] + sums[index_of(devices::AllocationKind::pool)];
+  };
+  return asked.bytes > total.count() ||
+         on_device(of_device.now) + asked.bytes > on_device(of_device.at_begin) + total.count();
 }
 
 void AllocationBook::settle() {
@@ -177,7 +195,6 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
       }
     }
     of.peak = Bytes{of_device.peak - total(of_device.at_begin)};
-    of.with_own = Bytes{total(noted.now)} - Bytes{total(noted.at_begin)} + Bytes{device == asked.device ? asked.bytes : 0};
     for (const auto kind :
          {devices::AllocationKind::device, devices::AllocationKind::pool, devices::AllocationKind::managed}) {
       const auto index = index_of(kind);

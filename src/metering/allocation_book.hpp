@@ -31,8 +31,8 @@ public:
   void add(std::uint64_t address, const Allocation& allocation);
 
   /// An allocation that is about to be made: calls what ask_beyond() was given, if it would exceed a limit together with
-  /// those that other threads are about to make. Call it in the thread that allocates, and settle() in the same one
-  /// when it was made or not, unless add() or refuse() says so.
+  /// those that other threads are about to make. An allocation that the driver will refuse counts for nobody. Call it
+  /// in the thread that allocates, and settle() in the same one when it was made or not, unless add() or refuse() says so.
   void ask(const Allocation& allocation);
   void settle();
 
@@ -40,7 +40,7 @@ public:
   [[nodiscard]] bool asks() const { return asks_; }
 
   /// As devices::Meter::ask_beyond().
-  void ask_beyond(std::vector<Bytes> limits, devices::Meter::Ask ask);
+  void ask_beyond(devices::Meter::Limits limits, devices::Meter::Ask ask);
 
   /// Notes that it was freed. Does nothing if there is none.
   void remove(std::uint64_t address);
@@ -78,11 +78,12 @@ private:
   };
 
   struct Limits {
-    std::vector<Bytes> of_devices;
+    devices::Meter::Limits at;
     devices::Meter::Ask ask;
   };
 
   static std::uint64_t total(const Sums& sums);
+  static bool will_be_refused(const Allocation& asked, const OfDevice& of_device, Bytes total);
   [[nodiscard]] devices::Usage so_far_with(const Allocation& asked);
   void take_off(const Entry& entry);
   void forget_asked();

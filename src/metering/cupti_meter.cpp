@@ -72,7 +72,7 @@ public:
   }
 
   [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
-  void ask_beyond(std::vector<Bytes> limits, Ask ask) override { book_.ask_beyond(std::move(limits), std::move(ask)); }
+  void ask_beyond(Limits limits, Ask ask) override { book_.ask_beyond(std::move(limits), std::move(ask)); }
 
   [[nodiscard]] devices::Usage so_far() noexcept override {
     devices::Usage usage;

@@ -20,7 +20,7 @@ public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
   void begin() noexcept override { simulated_book().begin(); }
   [[nodiscard]] devices::Usage so_far() noexcept override { return simulated_book().so_far(); }
-  void ask_beyond(std::vector<Bytes> limits, Ask ask) override {
+  void ask_beyond(Limits limits, Ask ask) override {
     simulated_book().ask_beyond(std::move(limits), std::move(ask));
   }
 };
@@ -29,7 +29,7 @@ public:
 class SimulatedSampler final : public SimulatedMeter {
 public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return false; }
-  void ask_beyond(std::vector<Bytes> /*limits*/, Ask /*ask*/) override {}
+  void ask_beyond(Limits /*limits*/, Ask /*ask*/) override {}
   [[nodiscard]] devices::Usage so_far() noexcept override {
     devices::Usage usage;
     usage.evidence = devices::Evidence::sampled;

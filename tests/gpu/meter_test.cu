@@ -191,7 +191,7 @@ TEST_F(MeterDeathTest, asks_before_the_device_gives_the_memory) {
                 meter->begin();
                 const auto before = view.own_bytes();
                 std::string asked;
-                meter->ask_beyond({Bytes{64 * mib}}, [&](const Usage& usage) {
+                meter->ask_beyond({{Bytes{64 * mib}}, Bytes{~std::uint64_t{}}}, [&](const Usage& usage) {
                   check(cudaDeviceSynchronize());
                   asked += std::to_string(peak_of(usage) / mib) + (view.own_bytes() == before ? " " : " taken! ");
                 });

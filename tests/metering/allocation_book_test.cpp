@@ -94,7 +94,7 @@ TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refuse
 TEST_F(AllocationBookTest, asks_for_what_several_threads_are_about_to_allocate_together) {
   book_.begin();
   std::vector<Bytes> asked;
-  book_.ask_beyond({64_MiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
+  book_.ask_beyond({{64_MiB}, 80_GiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
   const auto ask = [&] { book_.ask({device_memory, 0, "f", (40_MiB).count()}); };
   ask();
   EXPECT_TRUE(asked.empty());
@@ -118,7 +118,7 @@ TEST_F(AllocationBookTest, asks_before_an_allocation_beyond_a_limit) {
   book_.begin();
   add(2, 10_MiB);
   std::vector<devices::DeviceUsage> asked;
-  book_.ask_beyond({64_MiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0)); });
+  book_.ask_beyond({{64_MiB}, 80_GiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0)); });
   const auto ask = [&](Bytes bytes, int device) {
     book_.ask({devices::AllocationKind::managed, device, "f", bytes.count()});
   };
@@ -127,7 +127,6 @@ TEST_F(AllocationBookTest, asks_before_an_allocation_beyond_a_limit) {
   ask(55_MiB, 0);
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].peak, 65_MiB);
-  EXPECT_EQ(asked[0].with_own, 65_MiB) << "no other thread asks";
   EXPECT_EQ(asked[0].at_peak.at(devices::AllocationKind::managed), 55_MiB);
   EXPECT_EQ(book_.so_far().devices.at(0).peak, 10_MiB) << "it was not made";
   ask(1_B, 1);
@@ -135,6 +134,35 @@ TEST_F(AllocationBookTest, asks_before_an_allocation_beyond_a_limit) {
   book_.ask_beyond({}, {});
   ask(1_GiB, 0);
   EXPECT_EQ(asked.size(), 2U);
+}
+
+TEST_F(AllocationBookTest, does_not_ask_for_what_the_driver_will_refuse) {
+  constexpr auto managed = devices::AllocationKind::managed;
+  book_.begin();
+  std::vector<Bytes> asked;
+  book_.ask_beyond({{64_MiB}, 80_GiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
+  const auto ask = [&](devices::AllocationKind kind, std::uint64_t bytes) { book_.ask({kind, 0, "f", bytes}); };
+  ask(device_memory, (1_GiB).count() << 20);
+  ask(device_memory, ~std::uint64_t{});
+  ask(managed, (1_GiB).count() << 20);
+  EXPECT_TRUE(asked.empty());
+  std::thread{[&] { // while this thread's allocation is on its way
+    ask(device_memory, (65_MiB).count());
+    book_.settle();
+    ask(device_memory, (64_MiB).count());
+    book_.settle();
+  }}.join();
+  EXPECT_EQ(asked, std::vector{65_MiB}) << "it does not count for other threads";
+  book_.settle();
+  ask(managed, (100_GiB).count());
+  EXPECT_EQ(asked.back(), 100_GiB) << "managed memory may exceed a device";
+  book_.settle();
+  add(1, 50_GiB);
+  ask(device_memory, (31_GiB).count());
+  EXPECT_EQ(asked.size(), 2U) << "50 GiB are taken";
+  ask(device_memory, (30_GiB).count());
+  EXPECT_EQ(asked.back(), 80_GiB);
+  book_.settle();
 }
 
 TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {

@@ -100,7 +100,7 @@ TEST_F(DriverAllocationsTest, counts_plain_memory_until_it_is_freed) {
 
 TEST_F(DriverAllocationsTest, asks_before_each_call_that_makes_memory_of_a_device) {
   std::vector<Bytes> asked;
-  book_.ask_beyond({}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
+  book_.ask_beyond({{}, 80_GiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
   const auto expect = [&](std::vector<Bytes> expected, Call call, const auto& parameters) {
     asked.clear();
     cupti::CallData data{};

@@ -55,7 +55,6 @@ struct DeviceUsage {
   Bytes peak;                              ///< the most at one time, beyond what was allocated when the period began
   std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
   std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
-  Bytes with_own = {};                     ///< what it would have with what the asking thread asks for, without other threads
   bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
   Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
   std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers
@@ -89,11 +88,18 @@ public:
   /// What ask_beyond() calls, with what the period would come to.
   using Ask = std::function<void(const Usage&)>;
 
+  /// Beyond what ask_beyond() asks.
+  struct Limits {
+    std::vector<Bytes> of_devices; ///< device i has the i-th limit, and any other one none at all
+    Bytes total;                   ///< the most memory that a device here has
+  };
+
   /// Until the next call, calls `ask` before each allocation with which this process would have more of a device than
-  /// its limit, beyond what it had when the period began. Device i has the i-th limit, and any other one none at all.
+  /// its limit, beyond what it had when the period began. Does not ask for what the driver will refuse: more device
+  /// memory than a device has, or managed memory beyond any address space.
   /// `ask` is called in the thread that allocates, may end the process, and must not throw. An empty one ends this.
   /// Does nothing if sees_allocations() is false. Throws std::bad_alloc.
-  virtual void ask_beyond(std::vector<Bytes> /*limits*/, Ask /*ask*/) {}
+  virtual void ask_beyond(Limits /*limits*/, Ask /*ask*/) {}
 
   /// Whether it is told of each allocation, so that a period costs nothing but these.
   [[nodiscard]] virtual bool sees_allocations() const noexcept { return false; }

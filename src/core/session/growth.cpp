@@ -21,7 +21,7 @@ Growth::Growth(Place& place, devices::Meter& meter, devices::ThisProcess& proces
       may_end_{may_end}, leased_{allowance_.leased.front()}, pid_{os::own_pid()} {}
 
 void Growth::limit() {
-  meter_.ask_beyond(std::vector<Bytes>(allowance_.leased.size(), leased_),
+  meter_.ask_beyond({std::vector<Bytes>(allowance_.leased.size(), leased_), total_},
                     [growth = shared_from_this()](const devices::Usage& usage) { growth->ask(usage); });
 }
 
@@ -59,17 +59,14 @@ void Growth::ask(const devices::Usage& usage) try {
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it goes on, as without a watcher
 }
 
-/// What the test would have of the device of which it has most. The driver refuses more device memory than a device
-/// has, and lets managed memory exceed it.
+/// What the test would have of the device of which it has most. Managed memory may exceed a device.
 Bytes Growth::needed_for(const devices::Usage& usage) const {
   Bytes needed;
   for (const auto& device : usage.devices) {
     if (static_cast<std::size_t>(device.device) >= allowance_.leased.size()) {
       continue; // of which it has no lease that could grow
     }
-    const bool is_managed = device.at_peak.count(devices::AllocationKind::managed) != 0;
-    const bool is_refused = device.with_own > total_ && !is_managed;
-    needed = std::max(needed, is_refused ? Bytes{} : std::min(device.peak, total_));
+    needed = std::max(needed, std::min(device.peak, total_));
   }
   return needed;
 }
