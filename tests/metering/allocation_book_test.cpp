@@ -151,7 +151,8 @@ TEST_F(AllocationBookTest, does_not_ask_for_what_the_driver_will_refuse) {
     book_.settle();
     ask(device_memory, (64_MiB).count());
     book_.settle();
-  }}.join();
+  }}
+      .join();
   EXPECT_EQ(asked, std::vector{65_MiB}) << "it does not count for other threads";
   book_.settle();
   ask(managed, (100_GiB).count());

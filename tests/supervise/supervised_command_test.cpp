@@ -304,8 +304,8 @@ TEST(SupervisedCommand, is_not_late_because_its_output_is_passed_on_after_its_li
       }
       ::dup2(output[1], STDOUT_FILENO);
       os::TestStatusPage page;
-      const auto end =
-          run_supervised({"sh", "-c", "head -c 100000 /dev/zero; exit 5"}, {std::chrono::nanoseconds{1}, &page, {}});
+      const auto end = run_supervised({"sh", "-c", "printf %010d $$; head -c 100000 /dev/zero; exit 5"},
+                                      {std::chrono::nanoseconds{1}, &page, {}});
       return end.timed_out ? 1 : end.status;
     });
     ::raise(SIGSTOP);
@@ -314,13 +314,17 @@ TEST(SupervisedCommand, is_not_late_because_its_output_is_passed_on_after_its_li
   ::close(output[1]);
   int status = 0;
   ::waitpid(parent, &status, WUNTRACED);
-  std::string written(100000, ' ');
+  constexpr std::size_t digits = 10; // of the command's pid
+  std::string written(digits + 100000, ' ');
   for (std::size_t size = 0; size < written.size();) {
     const auto count = ::read(output[0], written.data() + size, written.size() - size);
     ASSERT_GT(count, 0);
     size += static_cast<std::size_t>(count);
   }
-  EXPECT_EQ(written, std::string(100000, '\0'));
+  EXPECT_EQ(written.substr(digits), std::string(100000, '\0'));
+  while (os::state_of(std::stoi(written)) != os::ProcessState::ended) { // else it is late
+    ::sched_yield();
+  }
   ::kill(parent, SIGCONT);
   EXPECT_EQ(tests::end_of(parent), 5);
   ::close(output[0]);
