@@ -115,8 +115,10 @@ EntryRuns entry_runs(const RunLog& log) {
   }
   std::map<std::string, std::vector<const LoggedLease*>> leases;
   for (const auto& lease : log.leases) {
-    leases[lease.entry].push_back(&lease);
-    runs[lease.entry];
+    if (!lease.entry.empty()) {
+      leases[lease.entry].push_back(&lease);
+      runs[lease.entry];
+    }
   }
   std::map<std::string, std::vector<const LoggedWait*>> waits_in_vain;
   for (const auto& wait : log.waits) {

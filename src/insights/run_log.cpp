@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace gputest::insights {
@@ -134,10 +135,41 @@ public:
     while (!last_sign_.empty()) {
       forget(last_sign_.begin()->first);
     }
+    if (without_ctest_ && !log_.failed) {
+      make_entries_of_tests();
+    }
     return std::move(log_);
   }
 
 private:
+  /// Without ctest nobody has named entries: each test is one, and a process such as a session of pytest ran several.
+  /// The lease of a fixture, which is no test's, belongs to none.
+  void make_entries_of_tests() {
+    std::set<std::string> names;
+    std::set<std::int64_t> pids;
+    for (auto& test : log_.tests) {
+      test.entry = test.test;
+      names.insert(test.test);
+      pids.insert(test.pid);
+    }
+    for (auto& process : log_.processes) {
+      process.worker = process.worker || pids.count(process.pid) != 0;
+    }
+    for (auto& lease : log_.leases) {
+      if (pids.count(lease.pid) != 0) {
+        lease.entry = lease.open_ended || names.count(lease.test) != 0 ? lease.test : "";
+      }
+    }
+    const auto rename = [&](auto& list) {
+      for (auto& one : list) {
+        one.entry = names.count(one.test) != 0 ? one.test : one.entry;
+      }
+    };
+    rename(log_.skips);
+    rename(log_.waits);
+    rename(log_.problems);
+  }
+
   /// What the process has not ended itself, its last line ends.
   void forget(std::int64_t pid) {
     const double last = last_sign_[pid];
@@ -166,6 +198,7 @@ private:
     log_.gputest = event.text("gputest");
     log_.run_mode = event.text("run_mode");
     log_.folder = event.text("folder");
+    without_ctest_ = log_.folder.empty() && log_.run_mode.empty();
     log_.ctest_log = event.number("ctest_log").value_or(0);
     log_.jobs = event.number("jobs");
     log_.ctest_pid = event.number("ctest_pid").value_or(0) & 0x7FFFFFFFU;
@@ -306,6 +339,7 @@ private:
   }
 
   RunLog log_;
+  bool without_ctest_ = false;
   std::map<std::int64_t, double> last_sign_;
   std::map<std::int64_t, std::vector<std::size_t>> open_; ///< what has entered and not ended, by pid
   std::map<std::int64_t, std::size_t> held_;              ///< the lease of a process

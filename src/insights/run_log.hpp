@@ -135,7 +135,7 @@ struct RunLog {
   std::size_t unreadable_lines = 0; ///< cut by a kill, or damaged
 };
 
-/// Reads a log. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A
+/// Reads a log. Where no ctest ran, as in a session of pytest, each test is an entry. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A
 /// value of another type than the log has reads as missing. Throws Error for another version than this reader's.
 [[nodiscard]] RunLog parse_run_log(const std::string& text);
 

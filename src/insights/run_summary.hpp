@@ -9,7 +9,7 @@
 
 namespace gputest::insights {
 
-/// The sums of a run. Its tests are CTest's entries.
+/// The sums of a run. Its tests are its entries.
 struct RunSummary {
   std::size_t tests = 0;
   std::size_t passed = 0;

@@ -14,6 +14,7 @@ namespace {
 /// The text of a log, line by line, a second each.
 class Log {
 public:
+  Log& run() { return line(1, "", "", R"("event":"run","version":1)"); }
   Log& enter(int pid, const std::string& entry, const std::string& kind = "under_a_lease\":false") {
     return line(pid, entry, "", R"("event":"enter","devices":[],")" + kind);
   }
@@ -154,6 +155,15 @@ TEST(EntryResults, have_names_of_entry_and_test) {
   EXPECT_EQ(full_name("e", ""), "e");
   EXPECT_EQ(full_name("", "S.a"), "S.a");
   EXPECT_EQ(full_name("S.a", "S.a"), "S.a");
+}
+
+TEST(EntryResults, of_a_session_of_pytest_are_those_of_its_tests) {
+  Log log;
+  log.run().enter(7, "pytest").ran(7, "pytest", "t.py::a").ran(7, "pytest", "t.py::b", "failed");
+  log.lease(7, "pytest", "t.py (fixture data)").ended(7, "pytest", "t.py::c", "skipped").end(7, "pytest", 1);
+  log.enter(8, "pytest").ran(8, "pytest", "t.py::d").lease(8, "pytest", "t.py::dies");
+  EXPECT_EQ(log.results(), "t.py::a passed\nt.py::b failed, t.py::b\nt.py::c skipped\nt.py::d passed\nt.py::dies unknown");
+  EXPECT_EQ(summarise(log.read()).tests, 5U);
 }
 
 } // namespace
