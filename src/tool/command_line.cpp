@@ -69,16 +69,18 @@ bool is_output_written() { return std::fflush(stdout) == 0 && std::ferror(stdout
 
 } // namespace
 
-CommandLine::CommandLine(const std::string& help, const std::string& settings)
+CommandLine::CommandLine(const std::string& help)
     : app_{"Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest"} {
   app_.formatter(std::make_shared<HelpFormatter>("")); // of its commands, too, which are added later
   app_.set_version_flag("--version", "gputest " GPUTEST_VERSION);
-  app_.add_flag_callback(
-          "--help-settings", [settings] { throw CLI::CallForVersion(settings, CLI::ExitCodes::Success); },
-          "List the settings, which are environment variables")
-      ->trigger_on_parse(); // CLI11 2.6 would miss the command first
   app_.footer(help);
   app_.require_subcommand(1);
+}
+
+void CommandLine::add_text(const char* option, const char* help, std::function<std::string()> text) {
+  app_.add_flag_callback(
+          option, [text = std::move(text)] { throw CLI::CallForVersion(text(), CLI::ExitCodes::Success); }, help)
+      ->trigger_on_parse(); // CLI11 2.6 would miss the command first
 }
 
 CLI::App& CommandLine::add(const Command& command, const std::string& help, Action action, const std::string& usage) {

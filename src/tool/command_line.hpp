@@ -40,8 +40,11 @@ public:
   /// may throw WrongCommandLine.
   using Action = std::function<ExitCode(const std::vector<std::string>& words)>;
 
-  /// `help` stands below the list of commands, `settings` is what --help-settings prints.
-  explicit CommandLine(const std::string& help, const std::string& settings = "");
+  /// `help` stands below the list of commands.
+  explicit CommandLine(const std::string& help);
+
+  /// Adds an option in place of a command, which prints the text. `text` may throw Error.
+  void add_text(const char* option, const char* help, std::function<std::string()> text);
 
   /// Adds a command; `help` stands below its options. `usage` is what follows its name, of a command that takes words.
   CLI::App& add(const Command& command, const std::string& help, Action action, const std::string& usage = "");

@@ -5,6 +5,8 @@
 #include "core/settings/settings.hpp"
 #include "tool/commands.hpp"
 
+#include <gputest/error.hpp>
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -36,10 +38,24 @@ Any other variable that begins with GPUTEST_ is an error.
 gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. For the commands that it starts, it sets this variable to the UUIDs of
 their GPUs.)";
 
+std::filesystem::path folder_of_tool() {
+  return std::filesystem::path{os::executable_of(os::own_pid()).value_or("")}.parent_path();
+}
+
+/// Throws Error if this tool is not installed.
+std::string cmake_folder() {
+  const auto folder = (folder_of_tool() / GPUTEST_CMAKE_FROM_TOOL).lexically_normal();
+  if (!std::filesystem::exists(folder / "gputest-config.cmake")) {
+    throw Error{"there is no CMake package in " + folder.string() +
+                ": this gputest is not installed. That of a build tree is in its top folder"};
+  }
+  return folder.string();
+}
+
 /// Becomes gputest-insights, which is beside this tool where it was built, or where programs for programs are
 /// installed. Returns only if that fails.
 int start_insights(std::vector<std::string> arguments) {
-  const auto tool = std::filesystem::path{os::executable_of(os::own_pid()).value_or("")}.parent_path();
+  const auto tool = folder_of_tool();
   const auto command = arguments.front();
   auto program = tool / "gputest-insights";
   if (const auto installed = tool / GPUTEST_PROGRAMS_FROM_TOOL / "gputest-insights";
@@ -61,8 +77,12 @@ int start_insights(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) try {
   const std::vector<std::string> arguments{argv + (argc > 0 ? 1 : 0), argv + argc};
-  CommandLine line{main_help + exit_codes(), "Settings (environment variables; options take precedence):\n" +
-                                                 settings::settings_reference() + "\n" + other_variables};
+  CommandLine line{main_help + exit_codes()};
+  line.add_text("--help-settings", "List the settings, which are environment variables", [] {
+    return "Settings (environment variables; options take precedence):\n" + settings::settings_reference() + "\n" +
+           other_variables;
+  });
+  line.add_text("--cmake-dir", "Print the folder of the CMake package, for -Dgputest_DIR", cmake_folder);
   add_run(line);
   add_devices(line);
   add_status(line);

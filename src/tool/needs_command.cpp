@@ -152,8 +152,14 @@ CommittedNeeds read_committed(const std::string& file, bool may_be_missing) try 
 
 void export_needs(const Needs& needs, const std::string& file) {
   auto committed = read_committed(file, true);
+  std::size_t simulated = 0;
+  std::size_t small = 0;
   for (const auto& [key, need] : needs) {
-    if (!key.simulated && need.figure > smallest_of_interest) {
+    if (key.simulated) {
+      ++simulated;
+    } else if (need.figure <= smallest_of_interest) {
+      ++small;
+    } else {
       auto& figure = committed[key.test][key.device_gib];
       figure = std::max(figure, need.figure);
     }
@@ -161,7 +167,8 @@ void export_needs(const Needs& needs, const std::string& file) {
   if (!(std::ofstream{file} << to_text(committed) << std::flush)) {
     throw Error{fmt::format("{} cannot be written. Write --export with a file in a folder that is there", file)};
   }
-  fmt::print("{}: {}\n", file, number_of(committed.size(), "entry", "entries"));
+  fmt::print("{}: {}. Left out: {} measured on simulated devices, {} that need no more than {}.\n", file,
+             number_of(committed.size(), "entry", "entries"), simulated, small, to_string(smallest_of_interest));
 }
 
 /// Of the newest run of ctest: the entries of earlier ones may have been mended, renamed or deleted.

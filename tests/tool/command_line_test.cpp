@@ -62,6 +62,12 @@ TEST(Help, of_the_tool_mentions_every_setting) {
   EXPECT_LE(std::count(overview.begin(), overview.end(), '\n'), 40) << "fits a screen";
 }
 
+TEST(Help, names_no_cmake_package_of_a_tool_that_is_not_installed) {
+  const auto ended = tests::Tool{}.run({"--cmake-dir"});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("this gputest is not installed. That of a build tree is in its top folder"));
+}
+
 TEST(Help, has_a_version) { EXPECT_EQ(tests::Tool{}.run({"--version"}).out, "gputest " GPUTEST_VERSION "\n"); }
 
 #ifdef GPUTEST_MANUAL_PAGE

@@ -7,11 +7,7 @@ import sys
 
 
 def main():
-    folder = pathlib.Path(__file__).parent
-    if sys.argv[1:] == ["--cmake-dir"]:
-        print(folder / "lib" / "cmake" / "gputest")
-        return
-    tool = str(folder / "bin" / "gputest")
+    tool = str(pathlib.Path(__file__).parent / "bin" / "gputest")
     try:
         os.execv(tool, [tool] + sys.argv[1:])
     except OSError as error:
