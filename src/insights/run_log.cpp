@@ -153,7 +153,10 @@ private:
       pids.insert(test.pid);
     }
     for (auto& process : log_.processes) {
-      process.worker = process.worker || pids.count(process.pid) != 0;
+      if (pids.count(process.pid) != 0) {
+        process.worker = true;
+        process.why_started = "without ctest";
+      }
     }
     for (auto& lease : log_.leases) {
       if (pids.count(lease.pid) != 0) {

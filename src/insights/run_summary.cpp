@@ -218,7 +218,7 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
       of_workers.insert(process.program);
     }
   }
-  if (workers > of_workers.size() * log.jobs.value_or(1)) {
+  if (log.jobs && workers > of_workers.size() * *log.jobs) {
     found.emplace_back(0.1, fmt::format("{} workers were started for {} executables, and each starts CUDA anew. The "
                                         "entries \"….workers_end\" say why workers ended (ctest -V).",
                                         workers, of_workers.size()));
