@@ -23,6 +23,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -198,7 +199,18 @@ TEST_F(Plain, fails_after_a_process_that_it_forked_has_returned) {
   ::waitpid(child, nullptr, 0);
   FAIL();
 }
-TEST_F(Plain, stops_its_supervisor) { ::kill(::getppid(), SIGSTOP); }
+TEST_F(Plain, stops_its_supervisor) {
+  const std::string stat = "/proc/" + std::to_string(::getppid()) + "/stat";
+  ::kill(::getppid(), SIGSTOP);
+  const auto is_stopped = [&] { // it may run on for a moment on another processor
+    std::ifstream file{stat};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    return text.find(") T ") != std::string::npos;
+  };
+  while (!is_stopped()) {
+    ::sched_yield();
+  }
+}
 TEST_F(Plain, fails_after_others_and_closes_all_files) {
   for (int number = 3; number < 1024 && cases_begun > 1; ++number) {
     ::close(number);
