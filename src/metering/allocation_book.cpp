@@ -56,6 +56,7 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   auto& of_device = devices_[allocation.device];
   of_device.now.at(index_of(allocation.kind)) += allocation.bytes;
   of_device.before_periods += period_ == 0 ? allocation.bytes : 0;
+  of_device.told_free = of_device.free;
   if (const auto now = total(of_device.now); now > of_device.peak) {
     of_device.peak = now;
     of_device.at_peak = of_device.now;
@@ -127,6 +128,12 @@ void AllocationBook::refuse(int device, std::uint64_t bytes) {
   of_device.wanted = std::max(of_device.wanted, total(of_device.now) + bytes);
 }
 
+void AllocationBook::tell_free(int device, std::uint64_t bytes) {
+  const std::lock_guard guard{mutex_};
+  auto& free = devices_[device].free;
+  free = std::max(free, bytes);
+}
+
 void AllocationBook::remove(std::uint64_t address) {
   const std::lock_guard guard{mutex_};
   const auto place = entries_.find(address);
@@ -162,7 +169,7 @@ void AllocationBook::begin() {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
     of_device.kept_at_begin = of_device.peak - of_device.before_periods;
-    of_device.wanted = 0;
+    of_device.wanted = of_device.free = of_device.told_free = 0;
   }
 }
 
@@ -203,6 +210,7 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
       }
     }
     of.left = sorted(left[device]);
+    of.told_free = Bytes{of_device.told_free};
     of.kept = std::move(kept[device]);
     of.kept_at_begin = Bytes{of_device.kept_at_begin};
     of.wanted = Bytes{of_device.wanted} - Bytes{total(of_device.at_begin)};

@@ -46,10 +46,11 @@ struct ResourceData {
 
 using Callback = void (*)(void* user_data, Domain, CallbackId, const void* data);
 
-/// The driver's functions that make or free memory of devices, by CUpti_driver_api_trace_cbid. `_ptsz` ones are for
+/// The driver's functions that make or free memory of devices, or tell what is free, by CUpti_driver_api_trace_cbid. `_ptsz` ones are for
 /// streams of a thread.
 enum class Call : CallbackId {
   cuArrayDestroy = 89,
+  cuMemGetInfo_v2 = 242,
   cuMemAlloc_v2 = 243,
   cuMemAllocPitch_v2 = 244,
   cuMemFree_v2 = 245,
@@ -74,6 +75,7 @@ enum class Call : CallbackId {
 
 /// All but the launches of graphs.
 inline constexpr std::array all_calls{Call::cuArrayDestroy,
+                                      Call::cuMemGetInfo_v2,
                                       Call::cuMemAlloc_v2,
                                       Call::cuMemAllocPitch_v2,
                                       Call::cuMemFree_v2,
@@ -155,6 +157,10 @@ struct AllocFromPoolParameters {
 struct PoolCreateParameters {
   devices::cuda::MemoryPool* pool;
   const VirtualMemoryProperties* properties;
+};
+struct GetInfoParameters {
+  std::size_t* free;
+  std::size_t* total;
 };
 struct FreeParameters {
   devices::cuda::DevicePointer pointer;

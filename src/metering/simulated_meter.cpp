@@ -75,4 +75,6 @@ void note_simulated_free(std::uint64_t id) { metering::simulated_book().remove(i
 
 void note_simulated_refusal(int device, Bytes bytes) { metering::simulated_book().refuse(device, bytes.count()); }
 
+void note_simulated_answer(int device, Bytes free) { metering::simulated_book().tell_free(device, free.count()); }
+
 } // namespace gputest::devices

@@ -48,7 +48,7 @@ void for_lines_with(const std::string& text, const char* word, Function function
 /// A sample is a lower bound, so more is asked for.
 Bytes figure_of(const Took& took) {
   const auto bytes = took.exact ? took.bytes : took.bytes + Bytes{took.bytes.count() / 4} + 256_MiB;
-  return policy::estimate_for(std::max(bytes, 1_B));
+  return policy::estimate_for(std::max({bytes, took.possible, 1_B}));
 }
 
 /// The most of the last runs. A figure falls only if they all agree: a test that adapts to what is free needs the most.
@@ -72,8 +72,10 @@ void add(Need& need, const Took& took) {
     if (need.took.size() > kept_runs) {
       need.took.erase(need.took.begin());
     }
-  } else if (took.bytes > same->bytes) {
-    *same = took;
+  } else {
+    const auto possible = std::max(same->possible, took.possible);
+    *same = took.bytes > same->bytes ? took : *same;
+    same->possible = possible;
   }
 }
 
@@ -121,7 +123,8 @@ void add_log(Needs& needs, const std::string& name, const std::string& text) {
     const NeedKey key{line.at(whose).get<std::string>(), line.at("simulated").get<bool>(),
                       size_of(bytes_in(line, "device_bytes"))};
     const Took took{policy::fnv1a(name), bytes_in(line, "bytes"), line.at("evidence") == "exact",
-                    if_any(line, "declared_bytes"), line.at("declared_by") == "estimate"};
+                    if_any(line, "declared_bytes"), line.at("declared_by") == "estimate",
+                    if_any(line, "possible_bytes").value_or(Bytes{})};
     auto& need = needs[key];
     need.at = std::max(need.at, static_cast<std::uint64_t>(std::clamp(line.at("t").get<double>(), 0.0, 1e12)));
     add(need, took);
@@ -138,7 +141,8 @@ Needs parse_needs(const std::string& text) {
     Need need{line.at("at").get<std::uint64_t>(), bytes_in(line, "figure"), {}};
     for (const auto& took : line.at("took")) {
       need.took.push_back({took.at("run").get<std::uint64_t>(), bytes_in(took, "bytes"), took.at("exact").get<bool>(),
-                           if_any(took, "declared_bytes"), took.at("estimated").get<bool>()});
+                           if_any(took, "declared_bytes"), took.at("estimated").get<bool>(),
+                           if_any(took, "possible_bytes").value_or(Bytes{})});
     }
     needs[{line.at("test").get<std::string>(), line.at("simulated").get<bool>(),
            line.at("device_gib").get<std::uint64_t>()}] = need;
@@ -155,6 +159,9 @@ std::string to_text(const Needs& needs) {
           {{"run", took.run}, {"bytes", took.bytes.count()}, {"exact", took.exact}, {"estimated", took.estimated}});
       if (took.declared) {
         all.back()["declared_bytes"] = took.declared->count();
+      }
+      if (took.possible > Bytes{}) {
+        all.back()["possible_bytes"] = took.possible.count();
       }
     }
     text += json{{"test", key.test}, {"simulated", key.simulated},    {"device_gib", key.device_gib},

@@ -19,6 +19,7 @@ struct Took {
   bool exact = false;            ///< else a sample, which is a lower bound
   std::optional<Bytes> declared; ///< what its test may take; nullopt: nothing is declared, or whole devices are
   bool estimated = false;        ///< nothing is declared
+  Bytes possible = {};           ///< what it may take where more is free; 0: no more than it took
 };
 
 /// What an entry took on devices of one size.

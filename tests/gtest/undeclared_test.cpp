@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "support/suite_test.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -87,6 +89,16 @@ TEST_F(Undeclared, test_takes_what_there_is_room_for_and_runs_once) {
   EXPECT_THAT(much.err, Not(HasSubstr("runs again")));
   EXPECT_EQ(run_test("much_by_a_resource").exit_code, 0);
   EXPECT_THAT(run_test("takes_all_there_is").out, HasSubstr("attempt 1, had 4 GiB"));
+}
+
+TEST_F(Undeclared, test_that_asks_what_is_free_says_in_the_log_what_it_may_take_where_all_is) {
+  EXPECT_EQ(run_test("third_of_what_is_free_after_1_gib").exit_code, 0);
+  std::string log;
+  for (const auto& file : std::filesystem::directory_iterator{folder() + "/log"}) {
+    log += os::contents_of(file.path().string()).value_or("");
+  }
+  EXPECT_THAT(log, HasSubstr(R"("event":"need","bytes":2147483648,)"));
+  EXPECT_THAT(log, HasSubstr(R"("possible_bytes":2863311530,)")) << "2 GiB of 3 are 2.7 of 4";
 }
 
 TEST_F(Undeclared, test_is_stopped_before_it_takes_what_others_hold_and_runs_again_when_there_is_room) {

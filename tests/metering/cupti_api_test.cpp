@@ -36,6 +36,7 @@ static_assert(pointer_memory_type == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && host_me
 static_assert(sparse_array == CUDA_ARRAY3D_SPARSE && deferred_array == CUDA_ARRAY3D_DEFERRED_MAPPING);
 
 GPUTEST_SAME_CALL(cuArrayDestroy);
+GPUTEST_SAME_CALL(cuMemGetInfo_v2);
 GPUTEST_SAME_CALL(cuMemAlloc_v2);
 GPUTEST_SAME_CALL(cuMemAllocPitch_v2);
 GPUTEST_SAME_CALL(cuMemFree_v2);
@@ -75,6 +76,7 @@ GPUTEST_SAME_MEMBER(AllocPitchParameters, width_bytes, cuMemAllocPitch_v2_params
 GPUTEST_SAME_MEMBER(PoolCreateParameters, pool, cuMemPoolCreate_params, pool);
 GPUTEST_SAME_MEMBER(PoolCreateParameters, properties, cuMemPoolCreate_params, poolProps);
 static_assert(offsetof(VirtualMemoryProperties, location) == offsetof(CUmemPoolProps, location));
+GPUTEST_SAME_MEMBER(GetInfoParameters, free, cuMemGetInfo_v2_params, free);
 GPUTEST_SAME_MEMBER(FreeParameters, pointer, cuMemFree_v2_params, dptr);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, pointer, cuMemFreeAsync_params, dptr);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, stream, cuMemFreeAsync_params, hStream);

@@ -98,6 +98,14 @@ TEST_F(DriverAllocationsTest, counts_plain_memory_until_it_is_freed) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(DriverAllocationsTest, sees_what_the_driver_tells_the_program_is_free) {
+  std::size_t free = (3_GiB).count();
+  std::size_t total = (4_GiB).count();
+  call(Call::cuMemGetInfo_v2, cupti::GetInfoParameters{&free, &total});
+  allocate(100, 300);
+  EXPECT_EQ(usage_of(0).told_free, 3_GiB);
+}
+
 TEST_F(DriverAllocationsTest, asks_before_each_call_that_makes_memory_of_a_device) {
   std::vector<Bytes> asked;
   book_.ask_beyond({{}, 80_GiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });

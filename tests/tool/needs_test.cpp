@@ -99,6 +99,20 @@ TEST(Needs, of_a_sample_have_a_margin_because_it_is_a_lower_bound) {
   EXPECT_EQ(figure(needs), policy::estimate_for(1_GiB + 256_MiB + 256_MiB));
 }
 
+TEST(Needs, of_a_test_that_asks_what_is_free_are_what_it_may_take_where_all_is) {
+  const std::string asks = R"("declared_by":"estimate","possible_bytes":)" + std::to_string((40_GiB).count());
+  Needs needs;
+  add_log(needs, "1", line({"sort", 10_GiB, asks}) + line({"sort", 15_GiB}));
+  EXPECT_EQ(figure(needs), 40_GiB);
+  EXPECT_EQ(needs.begin()->second.took.at(0).bytes, 15_GiB);
+  EXPECT_EQ(to_text(parse_needs(to_text(needs))), to_text(needs));
+  needs = parse_needs(to_text(needs));
+  for (const auto run : {"2", "3", "4", "5"}) {
+    add_log(needs, run, line({"sort", 5_GiB, asks}));
+    EXPECT_EQ(figure(needs), 40_GiB);
+  }
+}
+
 TEST(Needs, fall_only_if_five_runs_agree) {
   Needs needs;
   add_log(needs, "big", line({"sort", 8_GiB}));

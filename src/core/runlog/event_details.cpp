@@ -126,6 +126,9 @@ JsonObject need_details(const Need& need) {
   JsonObject details;
   details.number("bytes", need.bytes.count()).text("evidence", devices::to_string(need.evidence));
   details.number("device_bytes", need.device.total.count()).flag("simulated", need.device.simulated);
+  if (need.possible > need.bytes) {
+    details.number("possible_bytes", need.possible.count());
+  }
   if (need.allowed) {
     details.number("declared_bytes", need.allowed->count());
   }

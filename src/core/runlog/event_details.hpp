@@ -51,6 +51,7 @@ struct Need {
   const Device& device;
   std::optional<Bytes> allowed; ///< what it may take; nullopt: a whole device
   SaidBy declared_by;           ///< who says that
+  Bytes possible = {};          ///< what it may take where more is free, because it asks for that
   bool by_test = false;         ///< the test can be run without others of its entry: figures are kept for each test
 };
 

@@ -164,6 +164,7 @@ void Gate::log_release(const devices::Usage& usage, const std::optional<Measured
       const auto allowed = allowance.whole_devices ? std::nullopt : std::optional{allowance.leased.front()};
       events.push_back({"need", runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed,
                                                       held_.request.memory_by,
+                                                      possible_in(usage, devices.front().total),
                                                       advice_notation() == detail::Notation::marks})});
     }
     runlog::write(events, held_.test);

@@ -39,6 +39,10 @@ enum class Overrun { happened, stopped };
 /// The most of one device that was taken, as far as it is known. Pure.
 [[nodiscard]] Bytes peak_in(const devices::Usage& usage, const Allowance& allowance);
 
+/// What may be taken of one of the devices, which have `total` bytes, where all of it is free: a test that asks what is
+/// free takes as large a part of it. 0: none asks. Pure.
+[[nodiscard]] Bytes possible_in(const devices::Usage& usage, Bytes total);
+
 /// What was taken beyond the lease, on the device where it was most; an empty text: nothing is known of it. Drivers
 /// hand memory out in pieces of 2 MiB, which is tolerated. A sample may contain what a context has grown by: 512 MiB
 /// are tolerated. Pure.

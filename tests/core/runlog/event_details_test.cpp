@@ -102,6 +102,9 @@ TEST(EventDetails, of_a_need_say_what_was_taken_of_which_device_and_who_declares
     "simulated": true, "declared_bytes": 2147483648, "declared_by": "suite"})"));
   details = parsed(need_details({3_GiB, devices::Evidence::exact, devices[0], std::nullopt, SaidBy::fixture}));
   EXPECT_FALSE(details.contains("declared_bytes")) << "a whole device";
+  EXPECT_FALSE(details.contains("possible_bytes"));
+  details = parsed(need_details({1_GiB, devices::Evidence::exact, devices[0], 1_GiB, SaidBy::estimate, 3_GiB}));
+  EXPECT_EQ(details.at("possible_bytes"), (3_GiB).count()) << "it asks what is free";
 }
 
 TEST(EventDetails, of_a_release_say_what_was_measured_of_each_device) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that declare nothing, and take more than the 256 MiB that gputest estimates.
 
+#include "core/devices/device_list.hpp"
 #include "stop_at.hpp"
 
 #include <gputest/gputest.hpp>
@@ -41,6 +42,12 @@ TEST(Undeclared, much_by_a_resource) {
   gputest::memory_resource resource;
   void* const memory = resource.allocate((2_GiB).count());
   resource.deallocate(memory, (2_GiB).count());
+}
+
+TEST(Undeclared, third_of_what_is_free_after_1_gib) {
+  const SimulatedBuffer a{1_GiB};
+  const auto free = gputest::devices::MemorySource::instance().free_bytes(0);
+  const SimulatedBuffer b{gputest::Bytes{free.count() / 3}};
 }
 
 TEST(Undeclared, more_and_more) {

@@ -170,7 +170,11 @@ std::vector<std::uint64_t> OwnSimulatedDevices::left_by_this_process() {
   return left;
 }
 
-Bytes OwnSimulatedDevices::free_bytes(int index) { return size_ - Bytes{memory_.use(device(index)).used_bytes}; }
+Bytes OwnSimulatedDevices::free_bytes(int index) {
+  const Bytes free = size_ - Bytes{memory_.use(device(index)).used_bytes};
+  note_simulated_answer(index, free);
+  return free;
+}
 
 std::size_t OwnSimulatedDevices::device(int index) const {
   if (index < 0 || static_cast<std::size_t>(index) >= visible_.size()) {
