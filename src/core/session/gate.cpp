@@ -70,7 +70,6 @@ Outcome Gate::enter(const Plan& plan, Role role) {
     static_cast<void>(TestRun::of_process()); // takes GPUTEST_ENTRY: what this one starts is no entry
   }
   auto outcome = place_.enter(plan, entry_);
-  rest();
   if (role != Role::command && outcome.kind == Outcome::Kind::fail) {
     TestRun::of_process().refused(outcome.reason);
   }
@@ -96,22 +95,13 @@ void Gate::while_waiting(std::function<void(const std::string&)> on_wait) {
   answers_.while_waiting(std::move(on_wait));
 }
 
-/// What the state is where no lease is held and there is work.
-void Gate::rest() {
-  state_ = !broken_by_.empty()        ? State::broken
-           : measuring_.is_watching() ? State::unleased
-           : !place_.has_devices()    ? State::outside
-           : place_.is_deferred()     ? State::deferred
-                                      : State::entered;
-}
-
 Outcome Gate::check(const Request& request, const std::string& test) {
   check_request(request, test);
   const std::lock_guard guard{mutex_};
   if (role_ == Role::in_place_of_parent) {
     return {};
   }
-  if (state_ == State::leased && test != held_.test) {
+  if (is_leased_ && test != held_.test) {
     measuring_.share();
   }
   return logged(look(request, test), test);
@@ -119,7 +109,7 @@ Outcome Gate::check(const Request& request, const std::string& test) {
 
 /// Where several tests share a lease, those after the problem ask for none.
 Outcome Gate::look(const Request& request, const std::string& test) {
-  return state_ == State::leased && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test);
+  return is_leased_ && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test);
 }
 
 bool Gate::would_check(const Request& request, const std::string& test) {
@@ -145,7 +135,7 @@ Outcome Gate::skip_after_problem(const std::string& test) const {
 Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   check_request(request, test);
   const std::lock_guard guard{mutex_};
-  if (state_ == State::leased) {
+  if (is_leased_) {
     throw NestedLease{test + " asked for a lease of " + short_text(request) + " while " +
                       (test == held_.test ? "it" : held_.test) + " has one of " + short_text(held_.request) +
                       "; waiting for a second one could deadlock. Give the first back before"};
@@ -155,7 +145,6 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
     if (outcome.kind == Outcome::Kind::fail && role_ != Role::command) {
       TestRun::of_process().refused(outcome.reason);
     }
-    rest();
     return {logged(std::move(outcome), test), 0};
   }
   if (role_ != Role::command) {
@@ -168,7 +157,6 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   return {std::move(outcome), held_.number};
 }
 
-/// Afterwards the state is `leased`, if it was granted.
 Outcome Gate::acquire(const Request& request, const std::string& test) {
   const bool asks = role_ != Role::in_place_of_parent;
   if (asks) {
@@ -181,7 +169,7 @@ Outcome Gate::acquire(const Request& request, const std::string& test) {
     }
   }
   held_ = {held_.number + 1, request, test, bytes_of(request), std::chrono::steady_clock::now()};
-  state_ = State::leased;
+  is_leased_ = true;
   if (asks) {
     measuring_.begin(request, test);
   }
@@ -193,6 +181,7 @@ Outcome Gate::acquire(const Request& request, const std::string& test) {
   if (problem.empty()) {
     return {};
   }
+  is_leased_ = false;
   measuring_.drop();
   std::string error; // the heap's says more
   give_back({}, error);
@@ -201,7 +190,7 @@ Outcome Gate::acquire(const Request& request, const std::string& test) {
 
 bool Gate::holds(std::uint64_t number) const {
   const std::lock_guard guard{mutex_};
-  return state_ == State::leased && held_.number == number;
+  return is_leased_ && held_.number == number;
 }
 
 std::optional<Bytes> Gate::allocated() const {
@@ -211,9 +200,10 @@ std::optional<Bytes> Gate::allocated() const {
 
 void Gate::release(std::optional<std::uint64_t> number) noexcept {
   const std::lock_guard guard{mutex_};
-  if (state_ != State::leased || (number && *number != held_.number)) {
+  if (!is_leased_ || (number && *number != held_.number)) {
     return;
   }
+  is_leased_ = false;
   const auto memory = Account::instance().close();
   try {
     // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
@@ -227,12 +217,11 @@ void Gate::release(std::optional<std::uint64_t> number) noexcept {
   } catch (const std::exception& out_of_memory) {
     tell(out_of_memory.what());
   }
-  rest();
 }
 
 Findings Gate::examine(const std::string& test) {
   const std::lock_guard guard{mutex_};
-  if (state_ == State::leased) {
+  if (is_leased_) {
     note_error(test, process_.synchronize_and_trim().error);
     add_problems(measuring_.look());
   }
@@ -249,9 +238,6 @@ Findings Gate::examine(const std::string& test) {
     for (const auto& stray : place_.stray_contexts(test)) {
       add_problem(stray);
     }
-  }
-  if (state_ != State::leased) {
-    rest();
   }
   return std::exchange(findings_, {});
 }
@@ -307,17 +293,15 @@ void Gate::note_error(const std::string& test, const std::string& error) {
 
 void Gate::count_unleased(const std::string& where) {
   const std::lock_guard guard{mutex_};
-  if (role_ != Role::in_place_of_parent && state_ != State::leased) {
+  if (role_ != Role::in_place_of_parent && !is_leased_) {
     note_error(where, find_unleased(where));
-    rest();
   }
 }
 
 void Gate::watch_unleased(const std::string& test) {
   const std::lock_guard guard{mutex_};
-  if (role_ != Role::in_place_of_parent && state_ != State::leased) {
+  if (role_ != Role::in_place_of_parent && !is_leased_) {
     measuring_.watch(test);
-    rest();
   }
 }
 
@@ -327,7 +311,7 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
   if (!guard || role_ == Role::in_place_of_parent || !place_.has_devices()) {
     return {};
   }
-  const auto* const held = state_ == State::leased ? &held_.request : nullptr;
+  const auto* const held = is_leased_ ? &held_.request : nullptr;
   const auto grown = measuring_.grown_to();
   const auto leased = grown || held == nullptr ? grown : std::optional{held_.bytes.front()};
   const auto beyond = place_.ledger().beyond_claims(place_.mask());
@@ -357,7 +341,7 @@ void Gate::hand_over() {
   if (place_.has_record()) {
     place_.ledger().inherit_across_exec();
   }
-  rest(); // the program after exec() keeps the lease
+  is_leased_ = false; // the program after exec() keeps the lease
 }
 
 void Gate::log_end_of_command(const devices::Usage& usage) const noexcept {
@@ -372,24 +356,19 @@ bool Gate::may_wait_for(const Request& request) {
 }
 
 void Gate::set_idle() {
-  if (place_.has_record() && state_ != State::idle) {
+  if (place_.has_record() && !is_idle_) {
     place_.ledger().set_idle();
-    state_ = State::idle;
+    is_idle_ = true;
   }
 }
 
 bool Gate::resume() {
-  if (state_ == State::idle) {
-    if (!place_.ledger().resume()) {
-      return false;
-    }
-    rest();
-  }
-  return true;
+  is_idle_ = is_idle_ && !place_.ledger().resume();
+  return !is_idle_;
 }
 
 std::optional<int> Gate::leave_descriptor() const {
-  return state_ == State::idle ? std::optional{place_.ledger().leave_descriptor()} : std::nullopt;
+  return is_idle_ ? std::optional{place_.ledger().leave_descriptor()} : std::nullopt;
 }
 
 } // namespace gputest::session

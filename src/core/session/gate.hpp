@@ -28,17 +28,6 @@ namespace gputest::session {
 /// one promises. Thread-safe where Session is.
 class Gate {
 public:
-  /// Where the process and its running test are. DESIGN.md has a drawing.
-  enum class State {
-    outside,  ///< the process has no devices
-    deferred, ///< it has devices and no record in the ledger, because no test can run
-    entered,  ///< no lease is held
-    unleased, ///< a test runs that has no lease and is watched: it takes its leases itself, or uses no GPU
-    leased,   ///< a test or a suite holds the lease
-    idle,     ///< there is no work
-    broken,   ///< a test has left a problem that outlasts it: nothing is leased any more
-  };
-
   /// Whose leases these are.
   enum class Role {
     tests,
@@ -127,7 +116,6 @@ private:
   void add_problem(const std::string& problem);
   void note_error(const std::string& test, const std::string& error);
   void log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept;
-  void rest();
 
   mutable std::mutex mutex_; ///< of what follows
   Settings settings_;
@@ -137,7 +125,8 @@ private:
   Place place_;
   Measuring measuring_;
   Overhead::Now now_;
-  State state_ = State::outside;
+  bool is_leased_ = false; ///< a test or a suite holds the lease
+  bool is_idle_ = false;   ///< in the ledger: there is no work
   Role role_ = Role::tests;
   bool was_entered_ = false; ///< enter() was called, whatever came of it
   Held held_;

@@ -83,7 +83,6 @@ public:
 
   /// As Session::watch_unleased().
   void watch(const std::string& who);
-  [[nodiscard]] bool is_watching() const { return !watched_.empty(); }
 
   /// No lease is held: a period for the watched test, if there is one.
   void begin_unleased_period();

@@ -58,9 +58,6 @@ public:
 
   [[nodiscard]] bool has_devices() const { return entered_.kind == Outcome::Kind::granted; }
 
-  /// Whether it has devices, and no record in the ledger, since none of its tests can run.
-  [[nodiscard]] bool is_deferred() const { return deferred_.has_value(); }
-
   /// Whether this process has a record in the ledger.
   [[nodiscard]] bool has_record() const { return has_devices() && !parent_lease_ && !deferred_; }
 
