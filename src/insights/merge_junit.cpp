@@ -82,30 +82,13 @@ RunResult result_of(pugi::xml_node test, const std::string& file, TestTool tool)
   return result;
 }
 
-/// As result_of() has written it, which has properties.
-std::string with_facts(std::string xml, const EntryFacts& facts, const std::string& name) {
-  const auto known = facts.find(name);
-  const auto end = xml.find("</properties>");
-  if (known == facts.end() || end == std::string::npos) {
-    return xml;
-  }
-  pugi::xml_document document;
-  std::string text;
-  for (const auto& [property, value] : known->second) {
-    auto element = document.append_child("property");
-    element.append_attribute("name") = property.c_str();
-    element.append_attribute("value") = value.c_str();
-    text += text_of(element);
-  }
-  return xml.insert(end, text);
-}
-
 /// The element as it was written, with what the merge adds.
-std::string merged_element(const MergedTest& test) {
+std::string merged_element(const MergedTest& test, const EntryFacts& facts) {
   const auto failure = !test.problem.empty()                  ? test.label + ": " + test.problem
                        : test.verdict == TestVerdict::not_run ? test.label + ": " + test.result->why
                                                               : "";
-  if (failure.empty() && test.attempts.size() == 1) {
+  const auto known = facts.find(test.name);
+  if (failure.empty() && test.attempts.size() == 1 && known == facts.end()) {
     return test.result->xml + "\n";
   }
   pugi::xml_document document;
@@ -127,6 +110,11 @@ std::string merged_element(const MergedTest& test) {
     element.remove_child("skipped");
     element.attribute("status") = "fail";
     element.prepend_child("failure").append_attribute("message") = failure.c_str();
+  }
+  for (const auto& [name, value] : known == facts.end() ? EntryFacts::mapped_type{} : known->second) {
+    auto property = element.child("properties").append_child("property"); // result_of() has written some
+    property.append_attribute("name") = name.c_str();
+    property.append_attribute("value") = value.c_str();
   }
   return text_of(element) + "\n";
 }
@@ -259,7 +247,7 @@ std::string merged_junit(const Merged& merged, const std::vector<std::string>& u
   std::string cases;
   const auto add = [&](const MergedTest& test) {
     ++counts[static_cast<std::size_t>(test.verdict)];
-    cases += with_facts(merged_element(test), facts, test.name);
+    cases += merged_element(test, facts);
   };
   for (const auto* const tests : {&merged.tests, &merged.unknown}) {
     for (const auto& test : *tests) {
