@@ -4,7 +4,6 @@
 #include "core/policy/text.hpp"
 #include "insights/ctest_list.hpp"
 #include "insights/ctest_suite.hpp"
-#include "insights/run_log_files.hpp"
 #include "insights/shards.hpp"
 #include "tool/json_text.hpp"
 #include "tool/table.hpp"
@@ -15,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -198,7 +196,7 @@ void add_plan(tool::CommandLine& line) {
         return plan(*options);
       },
       "[OPTIONS] [-- CTEST_OPTION...]");
-  add_test_dir(command, options->folder, "where ctest is started");
+  tool::add_test_dir(command, options->folder, "where ctest is started");
   command.add_option("--times", options->times, "a run log (default: all tests count alike)")->type_name("FILE");
   command.add_option("--shards", options->shards, "split the suite into N shards of equal time")
       ->type_name("N")

@@ -159,7 +159,7 @@ void add_report(tool::CommandLine& line) {
   const auto options = std::make_shared<ReportOptions>();
   auto& command = line.add(tool::report_command, report_help + tool::exit_codes(),
                            [options](const auto& /*words*/) { return report(*options); });
-  add_place_of_logs(command, options->folder, options->log);
+  tool::add_place_of_logs(command, options->folder, options->log);
   command.add_option("--format", options->format, "what to write (default: html)")
       ->type_name("html|github|trace")
       ->check(CLI::IsMember({"html", "github", "trace"}));

@@ -10,7 +10,6 @@
 
 #include <gputest/error.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +17,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <utility>
 
 namespace gputest::insights {
 
@@ -119,23 +117,6 @@ std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& lo
     }
   }
   return logs;
-}
-
-void add_test_dir(CLI::App& command, std::string& folder, const std::string& text) {
-  const auto set = [&folder](const std::string& name) { // absolute, as messages name it
-    std::error_code none;
-    const auto path = fs::weakly_canonical(fs::absolute(name, none), none).string();
-    folder = path.empty() ? name : path;
-  };
-  set(folder);
-  command.add_option_function<std::string>("--test-dir", set, text + " (default: the current folder)")
-      ->type_name("DIR");
-}
-
-void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {
-  add_test_dir(command, folder, "where ctest was started");
-  command.add_option("--log", log, "a run log, or a folder of them (default: GPUTEST_LOG, or DIR/Testing/gputest)")
-      ->type_name("PATH");
 }
 
 } // namespace gputest::insights

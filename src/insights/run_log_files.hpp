@@ -6,10 +6,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace gputest::insights {
 
 /// A log and where it was read.
@@ -31,11 +27,5 @@ struct RunLogFile {
 /// Whether a ctest was started in `folder` that has run tests, none of them by gputest, and there is no log where
 /// logs_of() looks.
 [[nodiscard]] bool ran_without_a_log(const std::string& folder, const std::string& log);
-
-/// Adds `--test-dir`.
-void add_test_dir(CLI::App& command, std::string& folder, const std::string& text);
-
-/// Adds `--test-dir` and `--log`, the arguments of logs_of().
-void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log);
 
 } // namespace gputest::insights

@@ -3,7 +3,6 @@
 #include "insights/array_run.hpp"
 #include "insights/commands.hpp"
 #include "insights/merge.hpp"
-#include "insights/run_log_files.hpp"
 #include "insights/text_file.hpp"
 
 #include "core/os/interruption.hpp"
@@ -385,7 +384,7 @@ void add_slurm(tool::CommandLine& line) {
       },
       "[OPTIONS] [-- CTEST_OPTION...]");
   auto& run = options->run;
-  add_test_dir(command, run.test_dir, "where ctest would be started");
+  tool::add_test_dir(command, run.test_dir, "where ctest would be started");
   command.add_option("--nodes", run.nodes, "run at most N tasks at once, each on one node (default: 4)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));

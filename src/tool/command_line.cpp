@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -166,6 +167,23 @@ std::string exit_codes(std::map<ExitCode, std::string> of_command) {
     text += fmt::format("  {:>3}  {}\n", to_int(code), meaning);
   }
   return text;
+}
+
+void add_test_dir(CLI::App& command, std::string& folder, const std::string& text) {
+  const auto set = [&folder](const std::string& name) { // absolute, as messages name it
+    std::error_code none;
+    const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(name, none), none).string();
+    folder = path.empty() ? name : path;
+  };
+  set(folder);
+  command.add_option_function<std::string>("--test-dir", set, text + " (default: the current folder)")
+      ->type_name("DIR");
+}
+
+void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {
+  add_test_dir(command, folder, "where ctest was started");
+  command.add_option("--log", log, "a run log, or a folder of them (default: GPUTEST_LOG, or DIR/Testing/gputest)")
+      ->type_name("PATH");
 }
 
 } // namespace gputest::tool

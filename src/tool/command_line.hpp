@@ -66,6 +66,12 @@ private:
   std::map<const CLI::App*, Known> commands_;
 };
 
+/// Adds `--test-dir`.
+void add_test_dir(CLI::App& command, std::string& folder, const std::string& text);
+
+/// Adds `--test-dir` and `--log`, which say where run logs are.
+void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log);
+
 /// The list of exit codes in the help of a command: those that all have, and its own.
 [[nodiscard]] std::string exit_codes(std::map<ExitCode, std::string> of_command = {});
 

@@ -239,10 +239,7 @@ void add_needs(CommandLine& line) {
       line.add({"needs", "Compare the memory that tests took with what they declare"},
                needs_help + exit_codes({{ExitCode::check_failed, "--check: an entry took too much"}}),
                [options, checks](const auto& /*words*/) { return show_needs(*options, *checks); });
-  command.add_option("--test-dir", options->folder, "where ctest was started (default: the current folder)")
-      ->type_name("DIR");
-  command.add_option("--log", options->log, "a run log, or a folder of them (default: GPUTEST_LOG, or DIR/Testing/gputest)")
-      ->type_name("PATH");
+  add_place_of_logs(command, options->folder, options->log);
   auto* json = command.add_flag("--json", options->json, "print JSON, for programs");
   auto* writes = command.add_option("--export", options->export_to, "add the figures to a file for the project's sources")
                      ->type_name("FILE")
