@@ -21,7 +21,7 @@ static int run(gputest_session* session) {
   request.size = sizeof request;
   result = gputest_enter(session, &request, 1, NULL); /* before the first CUDA call: it chooses the device */
   if (result == GPUTEST_OK) {
-    result = gputest_lease(session, &request, "reduce", NULL); /* waits until there is room */
+    result = gputest_begin(session, &request, "reduce", NULL); /* waits until there is room */
   }
   if (result != GPUTEST_OK) {
     return report(result);
@@ -30,10 +30,8 @@ static int run(gputest_session* session) {
     printf("reduce: on %s\n", device.uuid);
   }
   /* ... allocate, launch, compare, free ... */
-  gputest_release(session);
-
   findings.size = sizeof findings;
-  if (gputest_examine(session, "reduce", &findings) != GPUTEST_OK) {
+  if (gputest_end(session, "reduce", &findings) != GPUTEST_OK) {
     return report(GPUTEST_ERROR);
   }
   for (i = 0; i < findings.problem_count; ++i) {

@@ -134,7 +134,7 @@ typedef struct gputest_wait {
    granted only if it fits beside the contexts of all processes. Call it once in a session, before CUDA starts and
    before other threads run.
 
-   Blocks until a device has room for another process. After GPUTEST_SKIP or GPUTEST_FAIL every gputest_lease() returns
+   Blocks until a device has room for another process. After GPUTEST_SKIP or GPUTEST_FAIL every gputest_begin() returns
    the same. After GPUTEST_STOPPED only gputest_close() is useful. */
 int gputest_enter(gputest_session* session, const gputest_request* requests, size_t count, const gputest_wait* wait);
 
@@ -154,20 +154,17 @@ int gputest_get_device(const gputest_session* session, size_t index, gputest_dev
 
 /* ---- Leases ---- */
 
-/* Leases memory for the test `who`, and blocks until it is free. The lease belongs to the whole process, which can hold
-   one at a time (GPUTEST_NESTED). */
-int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait);
+/* The test `who` begins: leases memory for it, and blocks until that is free. The lease belongs to the whole process,
+   which can hold one at a time (GPUTEST_NESTED). Memory that this process has allocated without a lease before counts
+   as its overhead; if it is more than a small test may use, stderr says how much. */
+int gputest_begin(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait);
 
 /* How many bytes the test has allocated under its lease and not freed yet, on all devices together. -1: no lease is
    held, or the number is not known exactly. A language with garbage collection can use it to free unused objects before
-   gputest_release(). */
+   gputest_end(). */
 int64_t gputest_allocated(gputest_session* session);
 
-/* Waits until the devices have finished, trims CUDA's memory pools, and releases the lease, if one is held. Memory
-   that is still allocated counts from then on as overhead of this process. */
-void gputest_release(gputest_session* session);
-
-/* What the last gputest_examine() found. */
+/* What the last gputest_end() found. */
 typedef struct gputest_findings {
   size_t size;
   int64_t peak_bytes;          /* the most that was allocated on one device at the same time; -1: not known */
@@ -178,14 +175,10 @@ typedef struct gputest_findings {
   size_t problem_count;
 } gputest_findings;
 
-/* Examines the test `who`: call it after each test and its gputest_release(). Set `findings->size` before. The texts
-   are valid until the next gputest_examine() or gputest_close(). */
-int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings);
-
-/* Counts memory that this process has allocated without a lease as its overhead, and prints on stderr how much it was;
-   `where` names the code that allocated it. Call it before a lease if code that may allocate has run. Does nothing
-   while a lease is held. */
-int gputest_count_unleased(gputest_session* session, const char* where);
+/* The test `who` has ended: waits until the devices have finished, trims CUDA's memory pools, releases the lease, if one
+   is held, and examines what the test has left. Memory that is still allocated counts from then on as overhead of this
+   process. Set `findings->size` before. The texts are valid until the next gputest_end() or gputest_close(). */
+int gputest_end(gputest_session* session, const char* who, gputest_findings* findings);
 
 /* Explains why the test `who` ran out of memory under its lease: which processes use more than they leased, and what to
    do. Empty if there is no explanation. Valid until the next call or gputest_close(). */
@@ -222,9 +215,6 @@ typedef struct gputest_test_end {
   const char* file;   /* source file of the test */
   int line;
 } gputest_test_end;
-
-/* Names the test that runs now, for messages and the run log. "" or NULL: none runs. */
-int gputest_test_begins(gputest_session* session, const char* who);
 
 /* Writes to the run log how a test ended. */
 int gputest_test_ended(gputest_session* session, const gputest_test_end* end);

@@ -38,7 +38,7 @@ struct gputest_session {
   gputest::Session session;
   std::chrono::seconds wait_limit; ///< where a wait has none of its own
   std::mutex waiting;              ///< one wait at a time has its limit and its on_wait
-  std::mutex examining;            ///< of what gputest_examine() and gputest_explain_out_of_memory() return
+  std::mutex examining;            ///< of what gputest_end() and gputest_explain_out_of_memory() return
   gputest::Lease lease;
   gputest::Findings findings;
   std::vector<const char*> problems;
@@ -426,12 +426,15 @@ int gputest_get_device(const gputest_session* session, size_t index, gputest_dev
   });
 }
 
-int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
+int gputest_begin(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
   return guarded([&] {
     auto& own = session_of(session);
     const auto asked = request_of(checked(request, "gputest_request"), own.entry());
+    const auto test = text_of(who);
     const WaitingAs waiting{*session, wait};
-    session->lease = own.lease(asked, text_of(who));
+    detail::TestRun::of_process().running(test);
+    own.count_unleased(test);
+    session->lease = own.lease(asked, test);
     return result_of(session->lease.outcome());
   });
 }
@@ -442,16 +445,14 @@ int64_t gputest_allocated(gputest_session* session) {
   return bytes;
 }
 
-void gputest_release(gputest_session* session) {
-  static_cast<void>(guarded([&] { session_of(session).release(); }));
-}
-
-int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings) {
+int gputest_end(gputest_session* session, const char* who, gputest_findings* findings) {
   return guarded([&] {
     auto& own = session_of(session);
     const auto size = checked(findings, "gputest_findings").size;
     const std::lock_guard guard{session->examining};
+    own.release();
     session->findings = own.examine(text_of(who));
+    detail::TestRun::of_process().running("");
     session->problems.clear();
     for (const auto& problem : session->findings.problems) {
       session->problems.push_back(problem.c_str());
@@ -465,10 +466,6 @@ int gputest_examine(gputest_session* session, const char* who, gputest_findings*
                  session->problems.data(),
                  session->problems.size()};
   });
-}
-
-int gputest_count_unleased(gputest_session* session, const char* where) {
-  return guarded([&] { session_of(session).count_unleased(text_of(where)); });
 }
 
 const char* gputest_explain_out_of_memory(gputest_session* session, const char* who) {
@@ -496,13 +493,6 @@ int gputest_status(const gputest_settings* settings, void (*each)(const gputest_
                                       devices.c_str()};
       each(&claimant, data);
     }
-  });
-}
-
-int gputest_test_begins(gputest_session* session, const char* who) {
-  return guarded([&] {
-    static_cast<void>(session_of(session));
-    detail::TestRun::of_process().running(text_of(who));
   });
 }
 

@@ -128,29 +128,27 @@ static void test_leases_and_examines(void) {
   CHECK(gputest_get_device(session, 1, &device) == GPUTEST_INVALID);
   CHECK(strcmp(getenv("CUDA_VISIBLE_DEVICES"), device.uuid) == 0);
 
-  CHECK(gputest_lease(session, &request, "fits", NULL) == GPUTEST_OK);
-  CHECK(gputest_lease(session, &request, "nested", NULL) == GPUTEST_NESTED);
+  CHECK(gputest_begin(session, &request, "fits", NULL) == GPUTEST_OK);
+  CHECK(gputest_begin(session, &request, "nested", NULL) == GPUTEST_NESTED);
   CHECK(gputest_simulated_take(1ULL << 30, 0, &buffer) == GPUTEST_OK);
   CHECK(gputest_allocated(session) == 1LL << 30);
   gputest_simulated_give_back(buffer);
   CHECK(gputest_allocated(session) == 0);
-  gputest_release(session);
-  CHECK(gputest_allocated(session) == -1);
   findings.size = sizeof findings;
-  CHECK(gputest_examine(session, "fits", &findings) == GPUTEST_OK);
+  CHECK(gputest_end(session, "fits", &findings) == GPUTEST_OK);
+  CHECK(gputest_allocated(session) == -1);
   CHECK(findings.problem_count == 0 && findings.peak_bytes == 1LL << 30 && findings.left_bytes == 0);
   CHECK(strcmp(findings.evidence, "exact") == 0 && strcmp(findings.overuse, "") == 0);
 
-  CHECK(gputest_lease(session, &request, "takes too much", NULL) == GPUTEST_OK);
+  CHECK(gputest_begin(session, &request, "takes too much", NULL) == GPUTEST_OK);
   CHECK(gputest_simulated_take(2ULL << 30, 0, &buffer) == GPUTEST_OK);
-  gputest_release(session);
-  CHECK(gputest_examine(session, "takes too much", &findings) == GPUTEST_OK);
+  CHECK(gputest_end(session, "takes too much", &findings) == GPUTEST_OK);
   CHECK(findings.problem_count == 2 && findings.left_bytes == 2LL << 30);
   CHECK(strcmp(findings.overuse, "2 GiB of 1 GiB") == 0);
   gputest_simulated_give_back(buffer);
 
   request.memory = "40GiB";
-  CHECK(gputest_lease(session, &request, "too large", NULL) == GPUTEST_SKIP);
+  CHECK(gputest_begin(session, &request, "too large", NULL) == GPUTEST_SKIP);
   CHECK(gputest_simulated_take(40ULL << 30, 0, &buffer) == GPUTEST_OUT_OF_MEMORY);
   CHECK(getenv("GPUTEST_LEASE_OF") != NULL);
   gputest_close(session);
@@ -171,15 +169,12 @@ static void check_refused(gputest_session* session, const char* why) {
 #define CHECK_REFUSED(call) CHECK((call) == GPUTEST_INVALID && strstr(gputest_message(), why) != NULL)
   CHECK_REFUSED(gputest_enter(session, &request, 1, NULL));
   CHECK_REFUSED(gputest_get_device(session, 0, &device));
-  CHECK_REFUSED(gputest_lease(session, &request, "refused", NULL));
-  CHECK_REFUSED(gputest_examine(session, "refused", &findings));
-  CHECK_REFUSED(gputest_count_unleased(session, "refused"));
-  CHECK_REFUSED(gputest_test_begins(session, "refused"));
+  CHECK_REFUSED(gputest_begin(session, &request, "refused", NULL));
+  CHECK_REFUSED(gputest_end(session, "refused", &findings));
   CHECK_REFUSED(gputest_test_ended(session, &end));
   CHECK(gputest_device_count(session) == 0);
   CHECK(gputest_allocated(session) == -1);
   CHECK(strcmp(gputest_explain_out_of_memory(session, "refused"), "") == 0);
-  gputest_release(session);
   gputest_close(session);
 }
 
@@ -205,9 +200,9 @@ static void test_refuses_null_in_place_of_a_result(void) {
   CHECK(gputest_check(NULL) == GPUTEST_INVALID);
   session = entered("1GiB");
   CHECK(gputest_get_device(session, 0, NULL) == GPUTEST_INVALID);
-  CHECK(gputest_examine(session, "", NULL) == GPUTEST_INVALID);
+  CHECK(gputest_end(session, "", NULL) == GPUTEST_INVALID);
   CHECK(gputest_test_ended(session, NULL) == GPUTEST_INVALID);
-  CHECK(gputest_lease(session, NULL, "", NULL) == GPUTEST_INVALID);
+  CHECK(gputest_begin(session, NULL, "", NULL) == GPUTEST_INVALID);
   CHECK(gputest_parse_bytes(NULL, NULL) == GPUTEST_INVALID);
   gputest_close(session);
 }
@@ -218,7 +213,7 @@ static void test_a_forked_child_may_not_use_the_session(void) {
   const pid_t child = fork();
   if (child == 0) {
     const gputest_request request = of_memory("1GiB");
-    const int result = gputest_lease(session, &request, "child", NULL);
+    const int result = gputest_begin(session, &request, "child", NULL);
     CHECK(gputest_device_count(session) == 0);
     gputest_close(session);
     _exit(failures == 0 ? result : 1);
@@ -226,7 +221,7 @@ static void test_a_forked_child_may_not_use_the_session(void) {
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == GPUTEST_ERROR);
   {
     const gputest_request request = of_memory("1GiB");
-    CHECK(gputest_lease(session, &request, "parent", NULL) == GPUTEST_OK);
+    CHECK(gputest_begin(session, &request, "parent", NULL) == GPUTEST_OK);
   }
   gputest_close(session);
 }
@@ -262,7 +257,7 @@ static void test_a_wait_can_be_ended(void) {
     gputest_session* const session = entered("12GiB");
     const gputest_request request = of_memory("12GiB");
     close(end[1]);
-    CHECK(gputest_lease(session, &request, "holder", NULL) == GPUTEST_OK);
+    CHECK(gputest_begin(session, &request, "holder", NULL) == GPUTEST_OK);
     CHECK(write(ready[1], &byte, 1) == 1);
     CHECK(read(end[0], &byte, 1) == 0);
     gputest_close(session);
@@ -274,22 +269,24 @@ static void test_a_wait_can_be_ended(void) {
     gputest_request request = of_memory("12GiB");
     struct waits waits = {0, 2, ""};
     gputest_wait wait = {sizeof wait, NULL, on_wait, NULL};
+    gputest_findings findings;
+    findings.size = sizeof findings;
     wait.data = &waits;
     CHECK(gputest_status(&settings, count_holders, &holders) == GPUTEST_OK && holders == 1);
-    CHECK(gputest_lease(session, &request, "waiter", &wait) == GPUTEST_STOPPED && waits.calls == 2);
+    CHECK(gputest_begin(session, &request, "waiter", &wait) == GPUTEST_STOPPED && waits.calls == 2);
     CHECK(strstr(waits.text, "waiter waits for 12 GiB: ") != NULL && strstr(waits.text, "holder") != NULL);
     /* The request was taken back: a small one is granted beside the holder, and the next one waits again. */
     request.memory = "1GiB";
-    CHECK(gputest_lease(session, &request, "small", &wait) == GPUTEST_OK);
-    gputest_release(session);
+    CHECK(gputest_begin(session, &request, "small", &wait) == GPUTEST_OK);
+    CHECK(gputest_end(session, "small", &findings) == GPUTEST_OK);
     request.memory = "12GiB";
     wait.limit = "1s";
     waits.at_most = 1000;
-    CHECK(gputest_lease(session, &request, "waits too long", &wait) == GPUTEST_FAIL);
+    CHECK(gputest_begin(session, &request, "waits too long", &wait) == GPUTEST_FAIL);
     CHECK(strstr(gputest_message(), "1 s") != NULL);
     close(end[1]);
     wait.limit = NULL;
-    CHECK(gputest_lease(session, &request, "has waited", &wait) == GPUTEST_OK);
+    CHECK(gputest_begin(session, &request, "has waited", &wait) == GPUTEST_OK);
     gputest_close(session);
   }
   CHECK(waitpid(holder, &status, 0) == holder && status == 0);

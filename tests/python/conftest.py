@@ -93,7 +93,7 @@ HOLDER = """
 import sys, gputest
 session = gputest.Session(name="holder")
 request = gputest.Request(sys.argv[1])
-assert session.enter([request]) and session.lease(request, "holder")
+assert session.enter([request]) and session.begin(request, "holder")
 print("holds", flush=True)
 sys.stdin.read()
 """

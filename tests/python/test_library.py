@@ -19,16 +19,15 @@ def test_a_session_leases_examines_and_closes(monkeypatch):
         assert [device.uuid for device in session.devices] == [os.environ["CUDA_VISIBLE_DEVICES"]]
         with pytest.raises(gputest.Error, match="already"):
             gputest.Session()
-        assert session.lease(gputest.Request("1GiB"), "fits")
+        assert session.begin(gputest.Request("1GiB"), "fits")
         assert [(one.who, one.stage, one.lease_bytes) for one in gputest.status()] == [
             ("python: fits", "holding", 1 << 30)]
         with pytest.raises(gputest.NestedLease):
-            session.lease(gputest.Request("1GiB"), "nested")
+            session.begin(gputest.Request("1GiB"), "nested")
         with gputest.SimulatedBuffer("512MiB"):
             pass
-        session.release()
-        assert session.examine("fits") == gputest.Findings([], "", 512 << 20, 0, "exact")
-        refused = session.lease(gputest.Request("40GiB"), "too large")
+        assert session.end("fits") == gputest.Findings([], "", 512 << 20, 0, "exact")
+        refused = session.begin(gputest.Request("40GiB"), "too large")
         assert not refused and refused.kind == "skip" and "needs 40.5 GiB" in refused.reason
     session.close()  # twice is harmless
     with pytest.raises(gputest.Error, match="has closed its gputest.Session"):
@@ -105,9 +104,8 @@ def test_no_value_crashes_python_or_becomes_another(value):
 
 
 _CALLS = """
-calls = [lambda: s.enter([]), lambda: s.devices, lambda: s.lease(Request("1GiB"), "x"), lambda: s.allocated(), lambda: s.release(),
-         lambda: s.examine("x"), lambda: s.count_unleased("x"), lambda: s.explain_out_of_memory("x"), lambda: s.test_begins("x"),
-         lambda: s.test_ended(name="x"), lambda: s.report_end(), lambda: s.__enter__()]
+calls = [lambda: s.enter([]), lambda: s.devices, lambda: s.begin(Request("1GiB"), "x"), lambda: s.allocated(), lambda: s.end("x"),
+         lambda: s.explain_out_of_memory("x"), lambda: s.test_ended(name="x"), lambda: s.report_end(), lambda: s.__enter__()]
 assert len(calls) == sum(not name.startswith("_") for name in vars(Session)) - 1 + 1  # not close(), but __enter__()
 
 def refused(word):
@@ -135,14 +133,11 @@ def test_names_may_have_any_characters(python):
 s = Session(log="off")
 s.enter([Request("1GiB")])
 for name in "a\\0b", "\\ud800", "\\udcff", "ä" * 5000, "":
-    assert s.lease(Request("1GiB"), name)
-    s.test_begins(name)
+    assert s.begin(Request("1GiB"), name)
     s.explain_out_of_memory(name)
-    s.release()
-    s.examine(name)
-    s.count_unleased(name)
+    s.end(name)
     s.test_ended(name=name, result=name, seconds=float("nan"), reason=name)
-    for call in s.examine, s.count_unleased, s.explain_out_of_memory, s.test_begins, lambda name: s.lease(Request("1GiB"), name):
+    for call in s.end, s.explain_out_of_memory, lambda name: s.begin(Request("1GiB"), name):
         try:
             call(5)
             print(call)
@@ -176,8 +171,8 @@ unused = []
 
 def calls(number):
     for n in range(100):
-        for call in (lambda: session.lease(Request("1GiB"), "thread"), lambda: session.explain_out_of_memory("a"), session.release,
-                     lambda: session.examine("x"), lambda: session.devices[0].uuid, SimulatedBuffer("1MiB").free):
+        for call in (lambda: session.begin(Request("1GiB"), "thread"), lambda: session.explain_out_of_memory("a"),
+                     lambda: session.end("x"), lambda: session.devices[0].uuid, SimulatedBuffer("1MiB").free):
             try:
                 call()
             except Error as error:
@@ -201,7 +196,7 @@ request = gputest.Request("12GiB")
 assert session.enter([request])
 signal.signal(signal.SIGUSR1, lambda *_: session.close())
 try:
-    session.lease(request, "waits")
+    session.begin(request, "waits")
 except gputest.Error as error:
     print(error, [one.stage for one in gputest.status() if one.who.startswith("waiter")])
 """)
@@ -238,7 +233,7 @@ def table(gpu_lease: GpuLease) -> None:
         pass
 
 def used(session: gputest.Session, folder: str) -> int:
-    outcome: gputest.Outcome = session.lease(gputest.Request("1GiB", gpus=2), "name")
+    outcome: gputest.Outcome = session.begin(gputest.Request("1GiB", gpus=2), "name")
     with gputest.Session(name="x", folder=folder) as other, gputest.SimulatedBuffer(1) as buffer:
         return len(other.devices[0].uuid) + buffer.size + gputest.choose(1, 0, wait_limit="5s")
 """
@@ -262,10 +257,10 @@ request = gputest.Request("12GiB")
 assert session.enter([request])
 print("entered", flush=True)
 try:
-    session.lease(request, "waits")
+    session.begin(request, "waits")
 except KeyboardInterrupt:
     print([one.stage for one in gputest.status() if one.who.startswith("waiter")], flush=True)
-    assert session.lease(gputest.Request("1GiB"), "small")
+    assert session.begin(gputest.Request("1GiB"), "small")
     print("interrupted", flush=True)
 """
 

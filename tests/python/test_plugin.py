@@ -385,7 +385,7 @@ def test_undeclared_tests_run_under_the_lease_of_an_entry(run, holder, monkeypat
 import gputest, os, sys
 session = gputest.Session(name="entry")
 request = gputest.Request("2GiB")
-assert session.enter([request]) and session.lease(request, "entry")
+assert session.enter([request]) and session.begin(request, "entry")
 os.execv(sys.executable, [sys.executable, "-m", "pytest", "-p", "gputest.plugin", "-p", "no:cacheprovider", "--gpu-auto"])
 """
     result = run("""

@@ -77,9 +77,8 @@ else:
     raise AssertionError("a size without a unit of 1024")
 with Session(name="a") as session:
     assert session.enter([Request("3GiB")]) and session.devices == []
-    assert session.lease(Request("3GiB"), "one")
-    session.release()
-    found = session.examine("one")
+    assert session.begin(Request("3GiB"), "one")
+    found = session.end("one")
     assert found.problems == [] and found.peak is None and found.evidence == "unknown"
 """)
     assert done.returncode == 0, done.stderr

@@ -183,14 +183,11 @@ def _load() -> Any:
         "enter": [c_void_p, POINTER(_Request), c_size_t, POINTER(_Wait)],
         "device_count": [c_void_p],
         "get_device": [c_void_p, c_size_t, POINTER(_Device)],
-        "lease": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
+        "begin": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
         "allocated": [c_void_p],
-        "release": [c_void_p],
-        "examine": [c_void_p, c_char_p, POINTER(_Findings)],
-        "count_unleased": [c_void_p, c_char_p],
+        "end": [c_void_p, c_char_p, POINTER(_Findings)],
         "explain_out_of_memory": [c_void_p, c_char_p],
         "status": [POINTER(_Settings), _EACH, c_void_p],
-        "test_begins": [c_void_p, c_char_p],
         "test_ended": [c_void_p, POINTER(_TestEnd)],
         "report_end": [c_int],
         "simulated_take": [c_uint64, c_int, POINTER(c_void_p)],
@@ -201,7 +198,7 @@ def _load() -> Any:
         getattr(library, "gputest_" + name).restype = c_char_p
     library.gputest_device_count.restype = c_size_t
     library.gputest_allocated.restype = c_int64
-    for name in ("close", "release", "simulated_give_back"):
+    for name in ("close", "simulated_give_back"):
         getattr(library, "gputest_" + name).restype = None
     return library
 
@@ -420,11 +417,11 @@ class Session(_Owner):
                 devices.append(Device(one.uuid.decode(), one.name.decode(), one.total_bytes, bool(one.simulated)))
         return devices
 
-    def lease(self, request: Request, who: str, limit: Optional[str] = None) -> Outcome:
-        """Leases memory. Blocks until it is free; KeyboardInterrupt ends the wait."""
+    def begin(self, request: Request, who: str, limit: Optional[str] = None) -> Outcome:
+        """The test begins: leases memory. Blocks until it is free; KeyboardInterrupt ends the wait."""
         asked, name = _request(request), _name(who)
         with self._calling() as handle:
-            return _interruptible(lambda wait: _library.gputest_lease(handle, byref(asked), name, byref(wait)), limit)
+            return _interruptible(lambda wait: _library.gputest_begin(handle, byref(asked), name, byref(wait)), limit)
 
     def allocated(self) -> Optional[int]:
         """The bytes of all devices that were allocated under the lease and not freed by now. None: not known."""
@@ -432,35 +429,20 @@ class Session(_Owner):
             size: int = _library.gputest_allocated(handle)
         return None if size < 0 else size
 
-    def release(self) -> None:
-        """Gives the lease back, if there is one."""
-        with self._calling() as handle:
-            _library.gputest_release(handle)
-
-    def examine(self, who: str) -> Findings:
-        """What was found since the last call."""
+    def end(self, who: str) -> Findings:
+        """The test has ended: gives its lease back, if there is one. What was found since the last call."""
         found = _Findings()
         with self._calling() as handle:
-            _checked(_library.gputest_examine(handle, _name(who), byref(found)))
+            _checked(_library.gputest_end(handle, _name(who), byref(found)))
             return Findings([found.problems[i].decode(errors="replace") for i in range(found.problem_count)],
                             found.overuse.decode(), None if found.peak_bytes < 0 else found.peak_bytes,
                             None if found.left_bytes < 0 else found.left_bytes, found.evidence.decode())
-
-    def count_unleased(self, where: str) -> None:
-        """Counts memory that was taken without a lease as this process's own."""
-        with self._calling() as handle:
-            _checked(_library.gputest_count_unleased(handle, _name(where)))
 
     def explain_out_of_memory(self, who: str) -> str:
         """For a test that ran out of memory under its lease: who has memory beyond what was leased, and what to do."""
         with self._calling() as handle:
             text: bytes = _library.gputest_explain_out_of_memory(handle, _name(who))
         return text.decode(errors="replace")
-
-    def test_begins(self, who: str) -> None:
-        """For messages and the run log."""
-        with self._calling() as handle:
-            _checked(_library.gputest_test_begins(handle, _name(who)))
 
     def test_ended(self, **end: Union[str, float, None]) -> None:
         """Writes the members of gputest_test_end to the run log."""

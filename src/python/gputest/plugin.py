@@ -578,9 +578,7 @@ class _Leases:
             if chosen and need.gpus > max(chosen, int(_option(self._config, "gpu_devices") or 1)) and self._entered:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
                                 "or --gpu-devices={}").format(who, need.gpus, chosen, need.gpus, need.gpus)
-            self._session.test_begins(who)
-            self._session.count_unleased(who)
-            outcome = self._session.lease(self._request(need, who), who)
+            outcome = self._session.begin(self._request(need, who), who)
         except Exception as error:  # a hook that raises would end the session, and lose tests
             return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
         if outcome:
@@ -634,8 +632,7 @@ class _Leases:
             else:
                 _free_unused(item, self._instance, self._errors)
             _trim(need.gpus)
-        self._session.release()
-        found = self._session.examine(who)
+        found = self._session.end(who)
         for problem in found.problems:
             if found.overuse and _WHAT_IS_KEPT not in problem:
                 problem += _advice_against_preallocation()
