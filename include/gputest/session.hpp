@@ -23,6 +23,9 @@ struct Plan {
   Capabilities capabilities;     ///< what its tests require, all together
   bool open_ended = false;       ///< some requests are not known yet: a medium one is assumed
   std::string filter_option;     ///< before a test's name: the option that runs it alone; empty: there is none
+  /// The process runs one statement of a test whose parent holds what it needs (a death test's child): every lease is
+  /// granted without asking.
+  bool in_place_of_parent = false;
 };
 
 /// What examine() found in this process since its last call.
@@ -63,10 +66,6 @@ public:
   /// Blocks until a device has room for one more process, for at most Entry::wait_limit. If it gets no devices, returns
   /// the reason, as does every later lease(). Throws LedgerError, InvalidSetting, and Error when called a second time.
   [[nodiscard]] Outcome enter(const Plan& plan);
-
-  /// For a process that runs one statement of a test whose parent holds what it needs (a death test's child): enters as
-  /// above, and every lease is granted without asking.
-  [[nodiscard]] Outcome enter_in_place_of_parent(const Plan& plan);
 
   /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU. Not while
   /// another thread is in enter().

@@ -33,8 +33,7 @@ public:
   /// Makes the session of this process, with the settings of the environment, and enters the ledger with `plan`, which
   /// is given the request of the entry. Blocks as Session::enter() does. If no test uses a GPU (`any`), tests are
   /// examined only, and `why_none` fails one that asks for a GPU all the same.
-  void open(bool any, const std::string& why_none, const std::function<Plan(const Request&)>& plan,
-            bool in_place_of_parent = false);
+  void open(bool any, const std::string& why_none, const std::function<Plan(const Request&)>& plan);
 
   /// The tests that follow are another entry's. False: they need a call of open(). Throws Error if a setting of the
   /// entry cannot be used.

@@ -175,15 +175,15 @@ void Adapter::begin(const ::testing::UnitTest& unit_test) {
     return;
   }
   begun_ = true;
-  sequence_.open(
-      any_uses_gpu(unit_test),
-      "all tests that this process runs say that they use no GPU (no_gpu, HostTest, MEMORY none)",
-      [&](const Request& entry) { return plan_for(unit_test, entry); }, is_death_test_child());
+  sequence_.open(any_uses_gpu(unit_test),
+                 "all tests that this process runs say that they use no GPU (no_gpu, HostTest, MEMORY none)",
+                 [&](const Request& entry) { return plan_for(unit_test, entry); });
 }
 
 Plan Adapter::plan_for(const ::testing::UnitTest& unit_test, const Request& entry) const {
   Plan plan;
   plan.filter_option = "--gtest_filter=";
+  plan.in_place_of_parent = is_death_test_child();
   for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
     if (std::string{suite.name()} == misnamed_suite || !uses_gpu(suite, test) ||
         !contradiction_of(suite, test).empty()) {

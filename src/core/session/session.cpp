@@ -8,7 +8,6 @@
 
 #include <gputest/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -42,11 +41,6 @@ OfProcess& of_process() {
   return of_process;
 }
 
-void note_devices(const std::vector<Device>& chosen) {
-  const std::lock_guard guard{of_process().mutex};
-  of_process().devices.push_back(chosen);
-}
-
 } // namespace
 
 std::shared_ptr<session::Gate> session::gate_of_process() {
@@ -78,14 +72,10 @@ Session Session::from_environment() { return {settings_from_environment(), entry
 Session::~Session() { release(); }
 
 Outcome Session::enter(const Plan& plan) {
-  auto outcome = gate_->enter(plan, session::Gate::Role::tests);
-  note_devices(devices());
-  return outcome;
-}
-
-Outcome Session::enter_in_place_of_parent(const Plan& plan) {
-  auto outcome = gate_->enter(plan, session::Gate::Role::in_place_of_parent);
-  note_devices(devices());
+  using Role = session::Gate::Role;
+  auto outcome = gate_->enter(plan, plan.in_place_of_parent ? Role::in_place_of_parent : Role::tests);
+  const std::lock_guard guard{of_process().mutex};
+  of_process().devices.push_back(devices());
   return outcome;
 }
 

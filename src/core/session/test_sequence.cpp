@@ -12,15 +12,13 @@
 
 namespace gputest::detail {
 
-void TestSequence::open(bool any, const std::string& why_none, const std::function<Plan(const Request&)>& plan,
-                        bool in_place_of_parent) {
+void TestSequence::open(bool any, const std::string& why_none, const std::function<Plan(const Request&)>& plan) {
   unusable_ = why_none;
   try {
     session_.emplace(settings_from_environment(), entry_from_environment());
     never_enters_ = !any;
     if (any) { // every lease says again what came of it
-      static_cast<void>(in_place_of_parent ? session_->enter_in_place_of_parent(plan(entry_request()))
-                                           : session_->enter(plan(entry_request())));
+      static_cast<void>(session_->enter(plan(entry_request())));
     }
   } catch (const Error& error) {
     session_.reset();

@@ -135,8 +135,6 @@ TEST_F(CoreSession, enters_once) {
   auto& session = enter();
   EXPECT_THAT(tests::message_of<Error>([&] { static_cast<void>(session.enter({})); }),
               HasSubstr("enter() was called a second time"));
-  EXPECT_THAT(tests::message_of<Error>([&] { static_cast<void>(session.enter_in_place_of_parent({})); }),
-              HasSubstr("a second time"));
   EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys")) << "the first outlives the refusal of the second";
 }
 
@@ -180,7 +178,9 @@ TEST_F(CoreSession, refuses_numbers_of_gpus_that_no_test_can_have) {
 TEST_F(CoreSession, in_place_of_its_parent_holds_and_finds_nothing_that_is_its_parents) {
   session_.emplace(settings_, entry_);
   testing::internal::CaptureStderr();
-  ASSERT_EQ(session_->enter_in_place_of_parent({}).kind, Kind::granted);
+  Plan plan;
+  plan.in_place_of_parent = true;
+  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
   EXPECT_EQ(testing::internal::GetCapturedStderr().find("simulated"), std::string::npos) << "its parent has said it";
   EXPECT_EQ(session_->check(100_GiB, "Sort.Keys").kind, Kind::granted);
   EXPECT_EQ(session_->foresee(100_GiB, "Sort.Keys").kind, Kind::granted);
