@@ -60,7 +60,7 @@ void use(MemoryKind kind) {
   void* const first = resource.allocate(mib);
   write_and_wait(first, mib);
   resource.deallocate(first, mib);
-  require(devices::synchronize_and_trim().error.empty(), "settled"); // a pool keeps more than was asked of it
+  require(devices::cuda_process().synchronize_and_trim().error.empty(), "settled"); // a pool keeps more than was asked of it
   const auto before = view.used();
   void* const memory = resource.allocate(gib);
   write_and_wait(memory, gib);
@@ -74,7 +74,7 @@ void use(MemoryKind kind) {
   resource.deallocate(memory, gib);
   require(resource.kind() == kind, "it is of the kind that was asked for");
   session::Account::instance().close();
-  require(devices::synchronize_and_trim().error.empty(), "settled");
+  require(devices::cuda_process().synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("%s: %llu MiB before, %llu MiB after\n", std::string{to_string(kind)}.c_str(),
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(after / mib));
@@ -122,7 +122,7 @@ CLAIM(MemoryDeathTest, the_trim_gives_back_what_a_raised_threshold_keeps) {
   check(cudaDeviceSynchronize());
   const auto kept = view.used();
   require(kept >= before + 4 * gib - tests::slack_bytes, "the pool keeps 4 GiB");
-  require(devices::synchronize_and_trim().error.empty(), "settled");
+  require(devices::cuda_process().synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("raised threshold: %llu MiB before, %llu MiB kept, %llu MiB after the trim\n",
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(kept / mib),
@@ -152,7 +152,7 @@ CLAIM(MemoryDeathTest, the_trim_gives_back_what_can_be_had_of_the_managed_pool) 
   check(cudaFreeAsync(memory, nullptr));
   check(cudaDeviceSynchronize());
   const auto kept = view.used();
-  require(devices::synchronize_and_trim().error.empty(), "settled");
+  require(devices::cuda_process().synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("managed pool: %llu MiB before, %llu MiB kept, %llu MiB after the trim\n",
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(kept / mib),

@@ -41,7 +41,7 @@ CLAIM(RealDeviceDeathTest, nvml_makes_no_context) {
   View view;
   require(view.own_bytes() == 0, "this process is not listed after NVML was opened");
   require(!cuda_is_initialised(), "CUDA is not initialised by NVML");
-  require(!synchronize_and_trim().has_context, "nothing to settle before CUDA is used");
+  require(!cuda_process().synchronize_and_trim().has_context, "nothing to settle before CUDA is used");
   require(view.own_bytes() == 0, "settling made no context");
 }
 
@@ -49,7 +49,7 @@ CLAIM(RealDeviceDeathTest, loaded_is_not_initialised) {
   View view;
   require(dlopen("libcuda.so.1", RTLD_NOW) != nullptr, "libcuda.so.1 can be loaded");
   require(!cuda_is_initialised(), "CUDA is not initialised by loading it");
-  require(!synchronize_and_trim().has_context, "nothing to settle before cuInit()");
+  require(!cuda_process().synchronize_and_trim().has_context, "nothing to settle before cuInit()");
   require(view.own_bytes() == 0, "this process is not listed");
 }
 
@@ -58,7 +58,7 @@ CLAIM(RealDeviceDeathTest, initialised_is_not_used) {
   int count = 0;
   check(cudaGetDeviceCount(&count));
   require(cuda_is_initialised(), "CUDA is initialised by counting the devices");
-  require(!synchronize_and_trim().has_context, "no context, so nothing to settle");
+  require(!cuda_process().synchronize_and_trim().has_context, "no context, so nothing to settle");
   require(view.own_bytes() == 0, "settling made no context");
 }
 
@@ -67,7 +67,7 @@ CLAIM(RealDeviceDeathTest, a_context_is_listed_with_its_bytes) {
   view.use_device_0();
   const auto context_bytes = view.own_bytes();
   require(context_bytes >= 64 * mib, "the context is listed with " + std::to_string(context_bytes) + " bytes");
-  require(cuda_is_initialised() && synchronize_and_trim().has_context, "this process uses CUDA");
+  require(cuda_is_initialised() && cuda_process().synchronize_and_trim().has_context, "this process uses CUDA");
   void* memory = nullptr;
   check(cudaMalloc(&memory, gib));
   require(about(view.own_bytes(), context_bytes + gib), "1 GiB more is listed");
@@ -100,7 +100,7 @@ void fill(cudaMemPool_t pool) {
 
 void settle_returns(View& view, std::uint64_t before) {
   require(view.used() >= before + gib - slack_bytes, "1 GiB stays with the process until it is settled");
-  const auto settled = synchronize_and_trim();
+  const auto settled = cuda_process().synchronize_and_trim();
   require(settled.has_context && settled.error.empty(), "settled without an error, not with " + settled.error);
   require(about(view.used(), before),
           "the 1 GiB is back: " + std::to_string(before) + " bytes before, " + std::to_string(view.used()) + " now");
@@ -161,7 +161,7 @@ CLAIM(RealDeviceDeathTest, synchronizing_waits_for_the_work) {
     check(cudaMemsetAsync(memory, i, 8 * gib, nullptr));
   }
   require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the work is under way");
-  require(synchronize_and_trim().error.empty(), "no error");
+  require(cuda_process().synchronize_and_trim().error.empty(), "no error");
   require(cudaStreamQuery(nullptr) == cudaSuccess, "the work is done");
 }
 
@@ -170,7 +170,7 @@ CLAIM(RealDeviceDeathTest, synchronizing_names_a_sticky_error) {
   void* const context = current_context();
   write_to<<<1, 1>>>(nullptr);
   for (int time = 0; time < 2; ++time) {
-    const auto settled = synchronize_and_trim();
+    const auto settled = cuda_process().synchronize_and_trim();
     require(settled.has_context, "this process uses CUDA");
     require(settled.error == "CUDA_ERROR_ILLEGAL_ADDRESS (700)", "the error is 700, not " + settled.error);
   }
@@ -181,23 +181,23 @@ CLAIM(RealDeviceDeathTest, synchronizing_leaves_other_errors_alone) {
   check(cudaFree(nullptr));
   void* memory = nullptr;
   require(cudaMalloc(&memory, SIZE_MAX / 2) == cudaErrorMemoryAllocation, "too much is refused");
-  require(synchronize_and_trim().error.empty(), "out of memory is no sticky error");
+  require(cuda_process().synchronize_and_trim().error.empty(), "out of memory is no sticky error");
   require(cudaGetLastError() == cudaErrorMemoryAllocation, "the test's own last error is still there");
 
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  const auto settled = synchronize_and_trim();
+  const auto settled = cuda_process().synchronize_and_trim();
   require(settled.error.empty(), "an open capture is no sticky error: " + settled.error);
 }
 
 CLAIM(RealDeviceDeathTest, synchronizing_leaves_the_current_context_alone) {
   check(cudaFree(nullptr));
   void* const context = current_context();
-  require(synchronize_and_trim().has_context && current_context() == context, "the current context is the same");
+  require(cuda_process().synchronize_and_trim().has_context && current_context() == context, "the current context is the same");
   void* in_other_thread = context;
   std::thread{[&] {
-    require(synchronize_and_trim().has_context, "settles from a thread without a context");
+    require(cuda_process().synchronize_and_trim().has_context, "settles from a thread without a context");
     in_other_thread = current_context();
   }}.join();
   require(in_other_thread == nullptr, "a thread without a context still has none");
@@ -225,13 +225,13 @@ CLAIM(RealDeviceDeathTest, synchronizes_nothing_in_a_forked_child) {
   const auto child = fork();
   if (child == 0) {
     alarm(30); // a hang ends in SIGALRM
-    _exit(synchronize_and_trim().has_context || cuda_is_initialised() ? 1 : 0);
+    _exit(cuda_process().synchronize_and_trim().has_context || cuda_is_initialised() ? 1 : 0);
   }
   int status = 0;
   require(waitpid(child, &status, 0) == child, "the child can be waited for");
   require(WIFEXITED(status), "the child ended by itself, not by signal " + std::to_string(WTERMSIG(status)));
   require(WEXITSTATUS(status) == 0, "CUDA is not in use in the child");
-  require(synchronize_and_trim().error.empty(), "the parent is none the worse");
+  require(cuda_process().synchronize_and_trim().error.empty(), "the parent is none the worse");
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 #include "core/settings/settings.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -15,27 +14,13 @@ namespace gputest::devices {
 
 namespace {
 
-/// A machine without a device: there is no index that could be asked for.
-class EmptyList final : public DeviceList {
-public:
-  [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
-  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { refuse(); }
-  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { refuse(); }
-  [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { refuse(); }
-  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, AskDriver /*ask*/) const override { refuse(); }
-  [[nodiscard]] std::string origin() const override { return "no devices"; }
-
-private:
-  [[noreturn]] static void refuse() { throw std::out_of_range{"a device was asked for, but there is none"}; }
-
-  std::vector<Device> devices_;
-};
-
-/// The same devices, each of them with at most so much memory, and for so many processes, as the settings say.
+/// The same devices, each of them with at most so much memory, and for so many processes, as the settings say. Without
+/// any, there is no index that could be asked for.
 class LimitedDevices final : public DeviceList {
 public:
   LimitedDevices(std::unique_ptr<DeviceList> inner, const Settings& settings)
-      : inner_{std::move(inner)}, devices_{inner_->devices()}, processes_allowed_{settings.processes_per_device} {
+      : inner_{std::move(inner)}, devices_{inner_ ? inner_->devices() : std::vector<Device>{}},
+        processes_allowed_{settings.processes_per_device} {
     for (auto& device : devices_) {
       device.total = std::min(device.total, settings.device_memory.value_or(device.total));
     }
@@ -56,8 +41,8 @@ public:
   [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
     return (inner_->devices().at(index).total - devices_.at(index).total).count();
   }
-  [[nodiscard]] std::string left_out() const override { return inner_->left_out(); }
-  [[nodiscard]] std::string origin() const override { return inner_->origin(); }
+  [[nodiscard]] std::string left_out() const override { return inner_ ? inner_->left_out() : ""; }
+  [[nodiscard]] std::string origin() const override { return inner_ ? inner_->origin() : "no devices"; }
 
 private:
   std::unique_ptr<DeviceList> inner_;
@@ -77,9 +62,6 @@ std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& 
     why_none = "GPUTEST_DEVICES=none asks for none";
   } else {
     list = open_real(why_none);
-  }
-  if (!list) {
-    return std::make_unique<EmptyList>();
   }
   return std::make_unique<LimitedDevices>(std::move(list), settings);
 }

@@ -111,7 +111,24 @@ bool cuda_is_initialised() {
   return library != nullptr && library->functions().device_count(&count) == cuda::success;
 }
 
-bool cuda_sees_only(const std::vector<std::string>& uuids) {
+namespace {
+
+class CudaProcess final : public ThisProcess {
+public:
+  [[nodiscard]] bool in_use() const override { return cuda_is_initialised(); }
+  [[nodiscard]] Settled synchronize_and_trim() override;
+  [[nodiscard]] DeviceState state() const override;
+  [[nodiscard]] Meter& meter(MeterSetting setting) override { return cuda_meter(setting); }
+  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override;
+  [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
+    return CudaMemory::instance().set_heap(device, heap);
+  }
+  [[nodiscard]] bool lists_managed_memory() const override { return false; }
+  [[nodiscard]] MemorySource& memory() override { return CudaMemory::instance(); }
+};
+
+/// False also before CUDA is initialised, and where the driver is too old to say.
+bool CudaProcess::sees_only(const std::vector<std::string>& uuids) const {
   const auto* const library = loaded();
   int count = 0;
   if (library == nullptr || library->functions().uuid == nullptr ||
@@ -129,7 +146,10 @@ bool cuda_sees_only(const std::vector<std::string>& uuids) {
   return true;
 }
 
-Settled synchronize_and_trim() {
+/// Trims each device's default and current pool, those of managed memory and of the host's pinned memory, and what CUDA
+/// graphs keep, if they hold more than is used of them. Pools that the program made and has not made current cannot be
+/// found: it has to trim those itself.
+Settled CudaProcess::synchronize_and_trim() {
   Settled settled;
   const auto* const library = loaded();
   if (library == nullptr) {
@@ -170,7 +190,9 @@ Settled synchronize_and_trim() {
   return settled;
 }
 
-DeviceState cuda_state() {
+/// The limits are those of cudaDeviceSetLimit(), but for that of the stack: the driver raises it by itself for kernels
+/// that need more.
+DeviceState CudaProcess::state() const {
   DeviceState state;
   const auto* const library = loaded();
   const int count = library == nullptr ? 0 : library->device_count();
@@ -197,23 +219,6 @@ DeviceState cuda_state() {
   }
   return state;
 }
-
-namespace {
-
-class CudaProcess final : public ThisProcess {
-public:
-  [[nodiscard]] bool in_use() const override { return cuda_is_initialised(); }
-  [[nodiscard]] Settled synchronize_and_trim() override { return devices::synchronize_and_trim(); }
-  [[nodiscard]] DeviceState state() const override { return cuda_state(); }
-  [[nodiscard]] Meter& meter(MeterSetting setting) override { return cuda_meter(setting); }
-  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override { return cuda_sees_only(uuids); }
-  [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
-    return CudaMemory::instance().set_heap(device, heap);
-  }
-  [[nodiscard]] bool lists_managed_memory() const override { return false; }
-
-  [[nodiscard]] MemorySource& memory() override { return CudaMemory::instance(); }
-};
 
 } // namespace
 
