@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <utility>
 
 namespace gputest::insights {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <set>
+#include <string_view>
 
 namespace gputest::insights {
 
@@ -20,6 +20,22 @@ using nlohmann::json;
 /// `--name` of `--name=value`.
 std::string name_of(const std::string& word) {
   return word.rfind("--", 0) == 0 ? word.substr(0, word.find('=')) : word;
+}
+
+/// Options of ctest, each between blanks.
+constexpr std::string_view selecting =
+    " -R --tests-regex -E --exclude-regex -L -LE --label-regex --label-exclude --tests-from-file"
+    " --exclude-from-file ";
+constexpr std::string_view refused =
+    " -I --tests-information -U --union --rerun-failed --test-dir -N --show-only -V -VV --verbose"
+    " --extra-verbose --debug -Q --quiet -O --output-log --output-on-failure --output-junit"
+    " --stop-on-failure --stop-time --progress -W --max-width -D --dashboard -M --test-model -T"
+    " --test-action -S --script -SP --script-new-process --build-and-test --submit-index -A --add-notes"
+    " --preset --list-presets ";
+
+/// Whether the list has the `--name` of `--name=value`.
+bool has(std::string_view options, const std::string& word) {
+  return options.find(" " + name_of(word) + " ") != std::string_view::npos;
 }
 
 /// What tells tests of one name apart. A list's DEPENDS has only tests of that list.
@@ -40,66 +56,16 @@ bool are_same(const json& a, const json& b) {
 } // namespace
 
 std::vector<std::string> options_of_task(const std::vector<std::string>& options) {
-  static const std::set<std::string> selecting{"-R",
-                                               "--tests-regex",
-                                               "-E",
-                                               "--exclude-regex",
-                                               "-L",
-                                               "-LE",
-                                               "--label-regex",
-                                               "--label-exclude",
-                                               "--tests-from-file",
-                                               "--exclude-from-file"};
-  static const std::set<std::string> refused{"-I",
-                                             "--tests-information",
-                                             "-U",
-                                             "--union",
-                                             "--rerun-failed",
-                                             "--test-dir",
-                                             "-N",
-                                             "--show-only",
-                                             "-V",
-                                             "-VV",
-                                             "--verbose",
-                                             "--extra-verbose",
-                                             "--debug",
-                                             "-Q",
-                                             "--quiet",
-                                             "-O",
-                                             "--output-log",
-                                             "--output-on-failure",
-                                             "--output-junit",
-                                             "--stop-on-failure",
-                                             "--stop-time",
-                                             "--progress",
-                                             "-W",
-                                             "--max-width",
-                                             "-D",
-                                             "--dashboard",
-                                             "-M",
-                                             "--test-model",
-                                             "-T",
-                                             "--test-action",
-                                             "-S",
-                                             "--script",
-                                             "-SP",
-                                             "--script-new-process",
-                                             "--build-and-test",
-                                             "--submit-index",
-                                             "-A",
-                                             "--add-notes",
-                                             "--preset",
-                                             "--list-presets"};
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < options.size(); ++i) {
     const auto& word = options[i];
-    if (refused.count(name_of(word)) != 0) {
+    if (has(refused, word)) {
       throw tool::WrongCommandLine{
           fmt::format("'{}' of ctest cannot be used here: each task has its own -I and --output-junit, and ctest's "
                       "output says which tests have ended. Leave it out; the output of tests is in --junit",
                       word)};
     }
-    if (selecting.count(name_of(word)) == 0) {
+    if (!has(selecting, word)) {
       kept.push_back(word);
     } else if (word == name_of(word)) {
       ++i;

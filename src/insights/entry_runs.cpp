@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdint>
 #include <set>
-#include <utility>
 
 namespace gputest::insights {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "supervise/relays.hpp"
 
+#include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "supervise/supervised_command.hpp"
 
@@ -203,7 +204,7 @@ std::string Relays::end_holders(std::vector<pid_t> (*candidates)(), bool all) {
     for (const pid_t pid : candidates()) {
       if (has_open(pid, open_ones()).value_or(all)) {
         if (killed.insert(pid).second) {
-          names += (names.empty() ? "" : ", ") + name_of_process(pid);
+          names += (names.empty() ? "" : ", ") + os::name_of_process(pid);
         }
         ::kill(pid, SIGKILL);
       }

@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
 #include "supervise/descendants.hpp"
 #include "supervise/relays.hpp"
@@ -21,7 +22,6 @@
 #include <optional>
 #include <system_error>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -38,16 +38,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr std::chrono::milliseconds longest_blind_time{100}; ///< after which a wait of the entry's is asked for again
-
-/// As exec() takes them; they point into `texts`.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (auto& text : texts) {
-    pointers.push_back(text.data());
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 sigset_t waited_for() {
   sigset_t waited{};
@@ -151,14 +141,6 @@ private:
 
 } // namespace
 
-std::string name_of_process(pid_t pid) {
-  const auto number = std::to_string(pid);
-  const os::Descriptor file{::open(("/proc/" + number + "/comm").c_str(), O_RDONLY | O_CLOEXEC)};
-  std::array<char, 64> name{};
-  const auto size = ::read(file.number(), name.data(), name.size());
-  return number + " (" + std::string{name.data(), static_cast<std::size_t>(std::max<ssize_t>(size - 1, 0))} + ")";
-}
-
 std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point begun) {
   // is_waiting() is asked before waited(), because a process adds its time before it stops waiting.
   const bool waits = watch.page != nullptr && watch.page->is_waiting();
@@ -184,7 +166,7 @@ std::string wait_for_output(Relays& relays, const Watch& watch, KernelClock::tim
 }
 
 CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {
-  const auto arguments = pointers_to(command);
+  const auto arguments = os::pointers_to(command);
   std::signal(SIGCHLD, SIG_DFL); // NOLINT(cert-err33-c): if it was ignored, there would be no status to wait for
   if (watch.page != nullptr) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -315,8 +297,8 @@ const sigset_t& signals_of_commands() {
 
 void execute(std::vector<std::string> command, std::vector<std::string> environment) {
   ::sigprocmask(SIG_SETMASK, &signals_of_commands(), nullptr);
-  const auto pointers = pointers_to(command);
-  ::execve(pointers.front(), pointers.data(), pointers_to(environment).data());
+  const auto pointers = os::pointers_to(command);
+  ::execve(pointers.front(), pointers.data(), os::pointers_to(environment).data());
   std::_Exit(127);
 }
 

@@ -62,9 +62,6 @@ struct CommandEnd {
 /// the time after which to ask again, because what it has waited is known when it ends to wait.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left(const Watch& watch, os::KernelClock::time_point begun);
 
-/// `<pid> (<name>)`, for messages.
-[[nodiscard]] std::string name_of_process(pid_t pid);
-
 /// How a process ended whose waitpid() status this is: `by the signal Aborted`, `with the exit code 3`.
 [[nodiscard]] std::string describe_end(int status);
 

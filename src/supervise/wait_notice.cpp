@@ -2,8 +2,8 @@
 #include "supervise/wait_notice.hpp"
 
 #include "core/os/process.hpp"
+#include "core/policy/text.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -61,13 +61,6 @@ os::Descriptor standard_error_of(pid_t pid) {
   return os::Descriptor{::open((folder + "/fd/2").c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
 }
 
-/// Others choose names, and a terminal obeys control characters.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
-  return text;
-}
-
 } // namespace
 
 void WaitNotice::look(os::TestStatusPage& page) {
@@ -119,7 +112,7 @@ void WaitNotice::look(os::TestStatusPage& page) {
   if (::pwrite(file_.number(), &now, sizeof now, place) != static_cast<ssize_t>(sizeof now)) {
     return; // nobody would know that it was written
   }
-  os::write_if_ready(standard_error_of(ctest_), "gputest: " + printable(page.waits_for()) + "\n");
+  os::write_if_ready(standard_error_of(ctest_), "gputest: " + policy::printable(page.waits_for()) + "\n");
 }
 
 } // namespace gputest::supervise

@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <memory>
 
 namespace gputest::tool {

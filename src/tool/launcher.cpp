@@ -3,7 +3,6 @@
 
 #include "core/ledger/storage/slot_fifos.hpp"
 #include "core/os/environment.hpp"
-#include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
@@ -24,12 +23,9 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace gputest::tool {

@@ -17,13 +17,6 @@ std::size_t width(const std::string& text) {
 
 } // namespace
 
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20U || static_cast<unsigned char>(c) == 0x7FU; }, '?');
-  return text;
-}
-
 Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
 
 void Table::add_row(std::vector<std::string> cells) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/policy/text.hpp"
+
 #include <string>
 #include <vector>
 
 namespace gputest::tool {
 
-/// The text with `?` for control characters: a newline or an escape sequence in a name of another process, or in a log,
-/// must not reach the terminal.
-[[nodiscard]] std::string printable(std::string text);
+using policy::printable;
 
 enum class Align { left, right };
 

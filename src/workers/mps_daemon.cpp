@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <vector>
 
 #include <fcntl.h>
 #include <sched.h>

@@ -3,13 +3,14 @@
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,8 +21,6 @@
 namespace gputest::workers {
 
 namespace {
-
-bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
 std::string target_of(int folder, const char* link) {
   std::array<char, 4096> target{};
@@ -52,16 +51,9 @@ std::vector<std::string> sorted_variables() {
   return variables;
 }
 
-/// A field of a thread's /proc/<pid>/status.
-std::string field_of(const std::string& status, const char* name) {
-  const auto at = status.find(std::string{"\n"} + name + ":\t");
-  const auto value = at + std::strlen(name) + 3;
-  return at == std::string::npos ? "" : status.substr(value, status.find('\n', value) - value);
-}
-
-/// A set of signals there.
+/// A set of signals in a thread's /proc/<pid>/status.
 std::bitset<NSIG> signals_of(const std::string& status, const char* name) {
-  return std::bitset<NSIG>{std::strtoull(field_of(status, name).c_str(), nullptr, 16)} << 1U;
+  return std::bitset<NSIG>{std::strtoull(os::field_of_status(status, name).c_str(), nullptr, 16)} << 1U;
 }
 
 /// Which alarms are set, each of which sends a signal by its own clock.
@@ -81,7 +73,7 @@ bool has_unreaped_children() {
 }
 
 bool is_gputests_own(const std::string& assignment) {
-  return begins_with(assignment, "GPUTEST_") || begins_with(assignment, "CUDA_VISIBLE_DEVICES=");
+  return policy::starts_with(assignment, "GPUTEST_") || policy::starts_with(assignment, "CUDA_VISIBLE_DEVICES=");
 }
 
 template <class Value>
@@ -101,7 +93,7 @@ std::string change_of_descriptors(const ProcessSnapshot& before, const ProcessSn
                                   const Unchecked& unchecked) {
   const auto counts = [&](const std::string& target) {
     return std::none_of(unchecked.folders.begin(), unchecked.folders.end(),
-                        [&](const auto& folder) { return begins_with(target, folder); });
+                        [&](const auto& folder) { return policy::starts_with(target, folder); });
   };
   const auto is_checked = [&](int number) { return !unchecked.files_and_threads || number <= STDERR_FILENO; };
   for (const auto& [number, target] : after.descriptors) {
@@ -144,7 +136,7 @@ ProcessSnapshot take_snapshot() {
   ProcessSnapshot state;
   state.descriptors = open_descriptors();
   const auto status = os::record_of_proc("/proc/thread-self/status").value_or("");
-  state.threads = static_cast<int>(std::strtol(field_of(status, "Threads").c_str(), nullptr, 10));
+  state.threads = static_cast<int>(std::strtol(os::field_of_status(status, "Threads").c_str(), nullptr, 10));
   state.blocked = signals_of(status, "SigBlk"); // two files tell what 160 system calls would
   const auto ignored = signals_of(status, "SigIgn");
   const auto caught = signals_of(status, "SigCgt");
@@ -162,9 +154,9 @@ ProcessSnapshot take_snapshot() {
   static_cast<void>(::getcwd(folder.data(), folder.size()) == nullptr);
   state.timers = os::contents_of("/proc/self/timers").value_or("");
   state.facts = {{"the working directory", folder.data()},
-                 {"the umask", field_of(status, "Umask")},
-                 {"the user or group", field_of(status, "Uid") + field_of(status, "Gid")},
-                 {"the processors on which it may run", field_of(status, "Cpus_allowed")},
+                 {"the umask", os::field_of_status(status, "Umask")},
+                 {"the user or group", os::field_of_status(status, "Uid") + os::field_of_status(status, "Gid")},
+                 {"the processors on which it may run", os::field_of_status(status, "Cpus_allowed")},
                  {"a resource limit", os::record_of_proc("/proc/self/limits").value_or("")},
                  {"an alarm", alarms()},
                  {"the processes that it has started", bytes_of(has_unreaped_children())}};

@@ -3,8 +3,10 @@
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "core/policy/mpi_rank.hpp"
 #include "core/policy/report_target.hpp"
+#include "core/policy/text.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
@@ -17,28 +19,20 @@
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace gputest::workers {
 
 namespace {
 
-bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
 bool belongs_to_case(std::string_view assignment) {
   return std::any_of(std::begin(variables_of_case), std::end(variables_of_case),
-                     [&](const char* name) { return begins_with(assignment, name); });
+                     [&](const char* name) { return policy::starts_with(assignment, name); });
 }
 
 /// A field of /proc/self/status; empty if there is none.
 std::string status_of_process(const char* name) {
   static const auto all = os::record_of_proc("/proc/self/status").value_or("");
-  const auto line = all.find(std::string{"\n"} + name + ":\t");
-  if (line == std::string::npos) {
-    return {};
-  }
-  const auto value = line + std::strlen(name) + 3;
-  return all.substr(value, all.find('\n', value) - value);
+  return os::field_of_status(all, name);
 }
 
 /// A reason that the environment gives, of this run or of the entry.
@@ -131,7 +125,7 @@ std::string variable(const char* name) { return os::read_variable(name).value_or
 
 TestCase read_test_case(std::vector<std::string> arguments) {
   TestCase test;
-  if (!arguments.empty() && begins_with(arguments.front(), "--alone=")) {
+  if (!arguments.empty() && policy::starts_with(arguments.front(), "--alone=")) {
     test.reason_for_own_process = arguments.front().substr(std::strlen("--alone="));
     arguments.erase(arguments.begin());
   }
@@ -143,9 +137,9 @@ TestCase read_test_case(std::vector<std::string> arguments) {
   for (std::size_t i = 1; i < test.command.size(); ++i) {
     const auto& argument = test.command[i];
     const auto value = argument.substr(std::min(argument.find('=') + 1, argument.size()));
-    if (begins_with(argument, "--gtest_filter=")) {
+    if (policy::starts_with(argument, "--gtest_filter=")) {
       test.filter = value;
-    } else if (begins_with(argument, "--gtest_output=")) {
+    } else if (policy::starts_with(argument, "--gtest_output=")) {
       const auto colon = value.find(':');
       test.report_format = value.substr(0, colon);
       test.report = colon == std::string::npos ? "" : value.substr(colon + 1);
@@ -155,7 +149,7 @@ TestCase read_test_case(std::vector<std::string> arguments) {
     } else {
       test.arguments.push_back(argument);
       for (const char* const flag : {"--gtest_break_on_failure", "--gtest_list_tests", "--gtest_flagfile", "--help"}) {
-        if (begins_with(argument, flag)) {
+        if (policy::starts_with(argument, flag)) {
           test.reason_for_own_process = "of its argument " + argument;
         }
       }
@@ -198,7 +192,7 @@ std::string worker_key_of(const TestCase& test) {
   text.add_numbers(folder.st_dev, folder.st_ino); // not its times: a test may write files there
   for (const auto& assignment : os::environment()) {
     // Where CTest has put the case: the device matters, how much of it does not.
-    if (begins_with(assignment, "CTEST_RESOURCE_GROUP")) {
+    if (policy::starts_with(assignment, "CTEST_RESOURCE_GROUP")) {
       text.add(assignment.substr(0, assignment.find(",slots:")));
     } else if (!belongs_to_case(assignment)) {
       text.add(assignment);

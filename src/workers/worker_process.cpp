@@ -2,6 +2,7 @@
 #include "workers/worker_process.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/process.hpp"
 #include "supervise/descendants.hpp"
 #include "supervise/events.hpp"
 #include "supervise/supervised_command.hpp"
@@ -183,7 +184,7 @@ std::string WorkerProcess::left_behind() {
     if (::waitpid(pid, nullptr, WNOHANG) != 0) {
       left_.erase(pid); // it has ended
     } else if (left_.insert(pid).second) {
-      found += (found.empty() ? "" : ", ") + name_of_process(pid);
+      found += (found.empty() ? "" : ", ") + os::name_of_process(pid);
     }
   }
   return found;

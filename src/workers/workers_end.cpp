@@ -6,7 +6,6 @@
 #include "core/policy/text.hpp"
 #include "supervise/entry_run.hpp"
 #include "supervise/events.hpp"
-#include "supervise/supervised_command.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/test_case.hpp"
@@ -117,7 +116,7 @@ void wait_for_supervisors(const Descriptor& folder) {
       is_told = true;
       std::string names;
       for (const auto supervisor : supervisors) {
-        names += (names.empty() ? ": " : ", ") + name_of_process(supervisor);
+        names += (names.empty() ? ": " : ", ") + os::name_of_process(supervisor);
       }
       say("waits until " + std::to_string(supervisors.size()) +
           (supervisors.size() == 1 ? " worker ends" : " workers end") + names);

@@ -9,7 +9,6 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace gputest::ledger {

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <iterator>
 #include <mutex>
-#include <utility>
 
 namespace gputest::ledger {
 

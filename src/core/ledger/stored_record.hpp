@@ -3,6 +3,7 @@
 
 #include "core/ledger/record.hpp"
 #include "core/ledger/storage/slot_store.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,10 +74,7 @@ constexpr const char* ledger_name = "ledger-4"; // with the layout's version
 /// and no character that a terminal would act on.
 template <std::size_t size>
 [[nodiscard]] std::string text(const std::array<char, size>& field) {
-  std::string text{field.begin(), std::find(field.begin(), field.end() - 1, '\0')};
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= '\0' && c < ' ') || c == '\x7F'; }, '?');
-  return text;
+  return policy::printable({field.begin(), std::find(field.begin(), field.end() - 1, '\0')});
 }
 
 } // namespace gputest::ledger

@@ -13,7 +13,6 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -163,6 +163,18 @@ std::optional<std::string> executable_of(pid_t pid) {
   return path;
 }
 
+std::string field_of_status(const std::string& status, const char* name) {
+  const auto line = "\n" + std::string{name} + ":\t";
+  const auto at = status.find(line);
+  const auto value = at + line.size();
+  return at == std::string::npos ? "" : status.substr(value, status.find('\n', value) - value);
+}
+
+std::string name_of_process(pid_t pid) {
+  const auto name = record_of_proc(proc_file(pid, "comm")).value_or("");
+  return std::to_string(pid) + " (" + name.substr(0, name.find('\n')) + ")";
+}
+
 std::optional<std::string> working_directory_of(pid_t pid) { return target_of_link(proc_file(pid, "cwd")); }
 
 namespace {

@@ -56,11 +56,17 @@ enum class ProcessState {
 /// Its arguments, the program's name first.
 [[nodiscard]] std::vector<std::string> command_line_of(pid_t pid);
 
+/// A field of the text of a file /proc/<pid>/status, such as `Threads`; empty if there is none.
+[[nodiscard]] std::string field_of_status(const std::string& status, const char* name);
+
 /// A variable of the environment it was started with; nullopt if there is none, or if it may not be read.
 [[nodiscard]] std::optional<std::string> variable_of(pid_t pid, const std::string& name);
 
 /// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> executable_of(pid_t pid);
+
+/// `<pid> (<name>)`, for messages.
+[[nodiscard]] std::string name_of_process(pid_t pid);
 
 /// Its current working directory; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> working_directory_of(pid_t pid);

@@ -22,17 +22,6 @@ namespace gputest::os {
 
 namespace {
 
-/// As exec() takes them, which changes none of them although its signature would allow it.
-std::vector<char*> pointers_to(std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (auto& argument : command) {
-    arguments.push_back(argument.data());
-  }
-  arguments.push_back(nullptr);
-  return arguments;
-}
-
 /// A forked child, and what it writes.
 struct Child {
   pid_t pid = -1;
@@ -118,6 +107,15 @@ std::optional<std::string> read_all_until(int in, std::chrono::steady_clock::tim
 }
 
 } // namespace
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 std::optional<std::string> output_of(const std::vector<std::string>& command) {
   const Child child = command.empty() ? Child{} : start([&](int out) { become_with_output(command, out); });

@@ -15,6 +15,9 @@ namespace gputest::os {
 /// not end with exit code 0. Does not throw.
 [[nodiscard]] std::optional<std::string> output_of(const std::vector<std::string>& command);
 
+/// As exec() takes them, with a null pointer at the end. They point into `texts`.
+[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 /// Becomes another program (exec), whose name is looked for in PATH. Returns only if that fails: errno's value.
 int become(std::vector<std::string> command);
 

@@ -7,6 +7,12 @@
 
 namespace gputest::policy {
 
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');
+  return text;
+}
+
 std::string fixed(double value, int digits) {
   std::array<char, 400> text{}; // more than the largest number has
   return {text.data(), std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, digits).ptr};

@@ -43,6 +43,10 @@ namespace gputest::policy {
   return text.empty() || is_wrong ? 0 : length;
 }
 
+/// The text with `?` for control characters: those in a name that others have chosen, or in a log, must not reach a
+/// terminal. Pure.
+[[nodiscard]] std::string printable(std::string text);
+
 /// A number with so many digits after the point, whatever locale the program has set. Pure.
 [[nodiscard]] std::string fixed(double value, int digits);
 

@@ -10,7 +10,6 @@
 #include "core/session/messages.hpp"
 
 #include <chrono>
-#include <utility>
 
 namespace gputest::session {
 

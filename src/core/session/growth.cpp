@@ -3,7 +3,6 @@
 
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
-#include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 
 #include <gputest/test_run.hpp>

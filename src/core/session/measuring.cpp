@@ -7,7 +7,6 @@
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
 
-#include <gputest/error.hpp>
 #include <gputest/test_run.hpp>
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 #include <gputest/bytes.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>

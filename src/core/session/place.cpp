@@ -10,13 +10,11 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 
 namespace gputest::session {
 
