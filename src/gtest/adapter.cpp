@@ -9,9 +9,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace gputest::detail {
@@ -104,17 +104,23 @@ std::string words_of_process(const std::string& kind) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
+const std::string& arguments_of_process() {
+  static const auto all = words_of_process("cmdline");
+  return all;
+}
+
+/// What follows `start` in the first word that begins with it; nullopt: none does.
+std::optional<std::string> value_in(const std::string& words, const std::string& start) {
+  const auto all = '\0' + words;
+  const auto begin = all.find('\0' + start);
+  return begin == std::string::npos ? std::nullopt : std::optional<std::string>{all.c_str() + begin + 1 + start.size()};
+}
+
 /// The filter that this process was started with; empty if with none. A worker is started with one that selects
 /// nothing, and given that of each case.
 std::string filter_of_process() {
-  for (const auto& [file, option] : {std::pair{"cmdline", "--gtest_filter="}, std::pair{"environ", "GTEST_FILTER="}}) {
-    const auto all = '\0' + words_of_process(file);
-    const auto begin = all.find('\0' + std::string{option});
-    if (begin != std::string::npos) {
-      return all.c_str() + begin + 1 + std::strlen(option);
-    }
-  }
-  return "";
+  const auto argument = value_in(arguments_of_process(), "--gtest_filter=");
+  return argument ? *argument : value_in(words_of_process("environ"), "GTEST_FILTER=").value_or("");
 }
 
 /// What is asked of the devices of a test that leases for itself.
@@ -140,7 +146,7 @@ bool fits(const Request& test, const Request& suite) {
 } // namespace
 
 bool is_death_test_child() {
-  static const bool is_child = words_of_process("cmdline").find("gtest_internal_run_death_test=") != std::string::npos;
+  static const bool is_child = arguments_of_process().find("gtest_internal_run_death_test=") != std::string::npos;
   return is_child;
 }
 

@@ -202,11 +202,15 @@ std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const st
   for_each_pattern(positive, [&](std::string_view pattern) {
     std::vector<std::string> of_pattern;
     bool any = false;
+    std::string name; // whose memory is used again: there may be thousands, of which the entry selects one
     for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
-      const auto name = name_of(test);
+      name.assign(test.test_suite_name()).append(".").append(test.name());
+      if (!matches(pattern, name)) {
+        return;
+      }
       const bool may_run = (!is_disabled(suite, test) || GTEST_FLAG_GET(also_run_disabled_tests)) &&
                            !test.is_in_another_shard() && std::string{suite.name()} != misnamed_suite;
-      if (may_run && matches(pattern, name) && !matches_any(negative, name)) {
+      if (may_run && !matches_any(negative, name)) {
         const bool ran = selected.count(name) != 0;
         any = any || ran;
         if (!ran && std::find(missing.begin(), missing.end(), name) == missing.end()) {

@@ -139,8 +139,8 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
 
 Settings parse_settings(const ReadVariable& read) {
   for (const auto& setting : settings_table()) { // also what only the tool and gputest-entry use: an error in tests too
-    if (!words_of(setting).empty()) {
-      static_cast<void>(word_of<int>(read, setting.name));
+    if (const auto text = text_of(read, setting.name, ""); !text.empty() && !words_of(setting).empty()) {
+      static_cast<void>(parse_word(setting.name, text));
     }
   }
   Settings settings;

@@ -122,10 +122,13 @@ std::vector<std::string> words_of(const Setting& setting) {
 }
 
 std::size_t parse_word(const std::string& name, const std::string& text) {
+  if (text.empty()) {
+    return 0;
+  }
   const auto& table = settings_table();
   const auto setting = std::find_if(table.begin(), table.end(), [&](const Setting& one) { return name == one.name; });
   const auto words = words_of(*setting);
-  const auto found = text.empty() ? words.begin() : std::find(words.begin(), words.end(), text);
+  const auto found = std::find(words.begin(), words.end(), text);
   if (found != words.end()) {
     return static_cast<std::size_t>(found - words.begin());
   }
