@@ -152,6 +152,12 @@ private:
       names.insert(test.test);
       pids.insert(test.pid);
     }
+    for (const auto& lease : log_.leases) {
+      if (lease.open_ended && !lease.test.empty()) { // its test has no line
+        names.insert(lease.test);
+        pids.insert(lease.pid);
+      }
+    }
     for (auto& process : log_.processes) {
       if (pids.count(process.pid) != 0) {
         process.worker = true;
@@ -159,9 +165,7 @@ private:
       }
     }
     for (auto& lease : log_.leases) {
-      if (pids.count(lease.pid) != 0) {
-        lease.entry = lease.open_ended || names.count(lease.test) != 0 ? lease.test : "";
-      }
+      lease.entry = names.count(lease.test) != 0 ? lease.test : pids.count(lease.pid) != 0 ? "" : lease.entry;
     }
     const auto rename = [&](auto& list) {
       for (auto& one : list) {
