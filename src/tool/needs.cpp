@@ -253,14 +253,10 @@ std::string needs_for_ctest(const Needs& needs, const CommittedNeeds& committed,
     return {};
   }
   auto figures = committed;
-  std::map<std::string, std::map<std::uint64_t, Bytes>> learned;
   for (const auto& [key, need] : needs) {
     if (key.simulated == devices.front().simulated) {
-      learned[key.test][key.device_gib] = need.figure;
+      figures[key.test][key.device_gib] = need.figure;
     }
-  }
-  for (auto& [test, of_test] : learned) {
-    figures[test] = std::move(of_test);
   }
   std::string code;
   for (const auto& [test, of_test] : figures) {

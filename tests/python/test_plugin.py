@@ -406,12 +406,17 @@ def test_figures_of_another_machine_come_from_a_file(run, pytester, monkeypatch)
     assert plugin._Figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
     config.gputest_usable_bytes = 20 << 30
     assert plugin._Figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}
-    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB")  # whose figures are its own
-    assert plugin._Figures(config) == {}
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB")
+    assert plugin._Figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}, "as in CTest"
+    known = {"a.py::b": {"simulated 16GiB": "2GiB", "16GiB": "5GiB"}, "a.py::c": {"80GiB": "7GiB"}}
+    config.cache = type("Cache", (), {"get": lambda self, key, default: known})()
+    assert plugin._Figures(config) == {"a.py::b": 2 << 30, "a.py::c": 2 << 30}, "own figures come before it"
 
 
 @pytest.mark.parametrize("text, message", [
-    ("", None), ("{}", "*line 1 of needs.jsonl is not such as {\"test\"*KeyError*"),
+    ("", None), ("{}", "*line 1 of needs.jsonl is not such as {\"test\"*: it has no text 'test', or no 'needs' of sizes"),
+    ('["a"]', "*line 1 of needs.jsonl is not such as *no 'needs' of sizes"),
+    ('\n{"test":1,"needs":{}}', "*line 2 of needs.jsonl is not such as *: it has no text 'test'*"),
     ('{"test":"a","needs":{"16GiB":"1"}}', "*line 1 of needs.jsonl is not such as*1*"), (None, "*gpu_needs cannot be read*No such file*--export*")])
 def test_a_file_of_figures_is_checked_before_tests_are_collected(run, pytester, text, message):
     if text is not None:

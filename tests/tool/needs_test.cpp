@@ -166,6 +166,10 @@ TEST(Needs, that_are_committed_hold_where_an_entry_has_not_run) {
             "set_property(GLOBAL PROPERTY \"gputest need sort\" 1024)\n");
   EXPECT_EQ(to_text(committed), "{\"test\":\"a \\\"$\",\"needs\":{\"16GiB\":\"2048MiB\",\"80GiB\":\"3072MiB\"}}\n"
                                 "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"5120MiB\"}}\n");
+  EXPECT_EQ(needs_for_ctest(needs, parse_committed("{\"test\":\"sort\",\"needs\":{\"16GiB\":\"2GiB\"}}\n"),
+                            {{"GPU-1", "a", 16_GiB, false}}),
+            "set_property(GLOBAL PROPERTY \"gputest need sort\" 2048)\n")
+      << "it has run on another size only";
   EXPECT_EQ(needs_for_ctest({}, parse_committed("{\"test\":\"sort\",\"needs\":{\"80GiB\":\"512KiB\"}}\n"),
                             {{"GPU-1", "a", 80_GiB, false}}),
             "set_property(GLOBAL PROPERTY \"gputest need sort\" 1)\n");

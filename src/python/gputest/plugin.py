@@ -143,13 +143,15 @@ def _needs_in(file) -> dict:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
                         said = json.loads(line)
+                        if not (isinstance(said, dict) and isinstance(said.get("test"), str) and isinstance(said.get("needs"), dict)):
+                            raise ValueError("it has no text 'test', or no 'needs' of sizes")
                         needs.setdefault(said["test"], {}).update(_sizes_in(said["needs"]))
         except OSError as error:
             raise pytest.UsageError("gputest: gpu_needs cannot be read: {}. 'gputest needs --export' writes it".format(
                 error)) from None
         except Exception as error:
             raise pytest.UsageError("gputest: line {} of {} is not such as {}: {}".format(
-                number, file, '{"test":"test_sort.py::test_keys","needs":{"80GiB":"1984MiB"}}', repr(error))) from None
+                number, file, '{"test":"test_sort.py::test_keys","needs":{"80GiB":"1984MiB"}}', error)) from None
     return needs
 
 
@@ -422,7 +424,7 @@ class _Figures(dict):
     def __init__(self, config):
         usable = getattr(config, "gputest_usable_bytes", 0)
         simulated = os.environ.get("GPUTEST_DEVICES", "").startswith("simulated")
-        needs = {} if simulated else _needs_in(_option(config, "gpu_needs"))
+        needs = _needs_in(_option(config, "gpu_needs"))
         for test, sizes in _known(config).items():
             own = {name[len("simulated "):] if simulated else name: size for name, size in sizes.items()
                    if name.startswith("simulated ") == simulated}
