@@ -110,8 +110,6 @@
   ``SKIP_RETURN_CODE``
     77; with ``MEMORY none`` 219, and only if the command uses gputest itself. If the project sets another code, a command of the
     launcher that ends with that code has skipped itself
-  ``FAIL_REGULAR_EXPRESSION``
-    a line that begins with ``gputest: timed out:``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``
     the limit (three times, with ``MEMORY auto``) plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
     cannot end the test
@@ -149,6 +147,13 @@ function(gpu_add_test)
   set_property(GLOBAL PROPERTY "GPUTEST_DIRECTORY_OF ${ARG_NAME}" "${CMAKE_CURRENT_SOURCE_DIR}")
 
   _gputest_resolve_program("${ARG_COMMAND}" target)
+  cmake_language(EVAL CODE "set(filters ${ARG_COMMAND_ARGUMENTS})")
+  list(FILTER filters INCLUDE REGEX "^--gtest_filter=")
+  list(LENGTH filters count)
+  if(count GREATER 1 AND NOT target STREQUAL "")
+    list(JOIN filters " " filters)
+    _gputest_fail("COMMAND has ${count} filters: ${filters}. GoogleTest takes the last one. Write one; `:` joins patterns.")
+  endif()
   if(memory_class STREQUAL "host")
     _gputest_quote("${ARG_COMMAND}" command)
     string(PREPEND command " ")

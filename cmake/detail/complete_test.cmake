@@ -9,10 +9,6 @@ function(_gputest_complete_test name settings own_labels program target by_link 
     get_property(${property} TEST "${name}" PROPERTY ${property})
   endforeach()
 
-  _gputest_expression_of_timeout(timed_out)
-  set(all_expressions "${FAIL_REGULAR_EXPRESSION}")
-  string(REPLACE "${timed_out}" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}") # the others are the user's
-  string(REGEX REPLACE "^;" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}")
   _gputest_watcher("" watcher)
   set(links_main FALSE)
   if(by_link)
@@ -46,12 +42,9 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
   _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
-  if(NOT WILL_FAIL) # else CTest would invert a match
-    set(FAIL_REGULAR_EXPRESSION "${all_expressions}")
-  endif()
   list(REMOVE_ITEM own_labels "" ${LABELS})
   _gputest_prepend_list("${own_labels}" "${LABELS}" LABELS)
-  foreach(property IN ITEMS ENVIRONMENT_MODIFICATION FAIL_REGULAR_EXPRESSION LABELS)
+  foreach(property IN ITEMS ENVIRONMENT_MODIFICATION LABELS)
     set_property(TEST "${name}" PROPERTY ${property} "${${property}}")
   endforeach()
 

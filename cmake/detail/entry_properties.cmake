@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The properties that gputest sets on each of its CTest entries. Also used when ctest starts.
 
-# The expression that CTest shows as the reason if the time limit has ended an entry. It matches at the beginning of a line:
-# after no character that is printed, in one byte or several, nor a tab. A newline in it would break the line that CTest prints.
-function(_gputest_expression_of_timeout result)
-  set(${result} "(^|[^\t -ÿ])gputest: timed out:" PARENT_SCOPE)
-endfunction()
-
 # GPUTEST_ENTRY for an entry of which the variables <prefix>WILL_FAIL and so on are the user's properties. With WILL_FAIL, CTest
 # inverts exit codes; with an expression it judges by the output, and may not look at them. Who watches the entry then ends by a
 # signal if what fails is not the test, and with an expression nothing else of gputest's is in the output.
@@ -139,11 +133,6 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
     string(REGEX MATCH "^([0-9]+)(.*)$" _ "${timeout}")
     math(EXPR whole_seconds "${attempts} * ${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
     string(APPEND properties " TIMEOUT ${whole_seconds}${CMAKE_MATCH_2}")
-    # The watcher fails the test by itself. CTest prints the expression as the reason. It would invert a match (WILL_FAIL).
-    if(NOT "${${prefix}property_WILL_FAIL}")
-      _gputest_expression_of_timeout(timed_out)
-      string(APPEND properties " FAIL_REGULAR_EXPRESSION [==[${timed_out}]==]")
-    endif()
   endif()
   if("${${prefix}LARGE}" STREQUAL "serial" AND "gpu_large" IN_LIST labels)
     string(APPEND properties " RUN_SERIAL ON")

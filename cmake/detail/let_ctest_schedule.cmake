@@ -49,6 +49,7 @@ function(_gputest_let_ctest_schedule needs)
   if(NOT most STREQUAL "" AND (NOT most MATCHES "^[0-9][0-9]?[0-9]?[0-9]?$" OR most GREATER 1024))
     _gputest_fail("GPUTEST_PROCESSES_PER_DEVICE is \"${most}\". Set it to the number of test processes that may use a GPU at once, from 1 to 1024, or to 0 for any number.")
   endif()
+  _gputest_text_of_needs("${needs}" _) # an error is one of the file's
   if(NOT TARGET gputest::cli)
     return()
   endif()

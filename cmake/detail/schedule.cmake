@@ -33,8 +33,15 @@ if(NOT gputest_needs_files STREQUAL "")
 endif()
 set(ENV{GPUTEST_DEFAULT_PROCESSES_PER_DEVICE} "${gputest_processes_per_device}") # entries have it as a property
 execute_process(COMMAND "${gputest_tool}" devices --for-ctest ${gputest_needs}
-  TIMEOUT 30 OUTPUT_VARIABLE gputest_facts ERROR_QUIET RESULT_VARIABLE gputest_ended)
+  TIMEOUT 30 OUTPUT_VARIABLE gputest_facts ERROR_VARIABLE gputest_why RESULT_VARIABLE gputest_ended)
 unset(ENV{GPUTEST_DEFAULT_PROCESSES_PER_DEVICE}) # which all tests would inherit
+if(NOT gputest_ended MATCHES "^[0-9]+$") # such as a timeout
+  string(APPEND gputest_why "gputest: ${gputest_tool} devices --for-ctest: ${gputest_ended}\n")
+endif()
+string(STRIP "${gputest_why}" gputest_why)
+if(NOT gputest_why STREQUAL "")
+  message("${gputest_why}") # on standard error; such as a line of a NEEDS file that cannot be read
+endif()
 if(NOT gputest_ended STREQUAL "0" OR gputest_facts STREQUAL "")
   return()
 endif()

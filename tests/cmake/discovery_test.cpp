@@ -424,7 +424,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   const auto& second = all.at("Small.test");
   EXPECT_EQ(second.properties.at("TIMEOUT"), 12090.0) << "it leaves waiting out, as TIMEOUT does";
   EXPECT_EQ(second.properties.count("TIMEOUT_AFTER_MATCH"), 0U) << "ctest would search all output at each piece of it";
-  EXPECT_EQ(second.properties.at("FAIL_REGULAR_EXPRESSION").dump(), R"(["(^|[^\t -ÿ])gputest: timed out:"])");
+  EXPECT_EQ(second.properties.count("FAIL_REGULAR_EXPRESSION"), 0U) << "any test may print what it looks for";
   EXPECT_EQ(second.properties.at("WORKING_DIRECTORY"), "/tmp");
   EXPECT_EQ(second.properties.at("LABELS").dump(), R"(["gpu","gpu_small","x"])");
   EXPECT_EQ(all.at("Large.test").properties.at("RUN_SERIAL"), true);

@@ -330,6 +330,8 @@ TEST_F(Scheduling, labels_entries_of_undeclared_memory_by_the_projects_file_and_
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.out + refused.err, HasSubstr(R"(  {"test": "Plain.first", "needs": {}})"))
       << "what another tool has written is not passed by";
+  write("needs.jsonl", line("Plain.second", R"("80GiB":"0MiB")"));
+  EXPECT_THAT(ctest({}).err, HasSubstr(R"(needs.jsonl: line 1 is not such as {"test":"Sort.keys","needs")"));
 }
 
 TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_executable_names_no_library_of_gpus) {

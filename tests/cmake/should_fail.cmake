@@ -83,6 +83,11 @@ should_pass([[gpu_add_test(NAME t COMMAND exe --flag word MEMORY 3GiB GPUS 2 LAU
   WORKING_DIRECTORY / CONFIGURATIONS Debug Release COMMAND_EXPAND_LISTS)]])
 set(form "Write gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...] ...).")
 should_fail([[gpu_add_test(COMMAND exe)]] "gpu_add_test: NAME is missing. ${form}")
+should_fail([[gpu_add_test(NAME t COMMAND exe --gtest_filter=A.* x --gtest_filter=B.*)]]
+  "gpu_add_test(NAME t): COMMAND has 2 filters: --gtest_filter=A.* --gtest_filter=B.*. GoogleTest takes the last one.")
+should_pass([[gpu_add_test(NAME t COMMAND sh -c "$@" --gtest_filter=A.* --gtest_filter=B.*)]])
+should_fail([[file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/needs" "x\n")
+gpu_discover_tests(exe NEEDS "${CMAKE_CURRENT_BINARY_DIR}/needs")]] "gputest: ")
 should_fail([[gpu_add_test(NAME t)]] "gpu_add_test(NAME t): COMMAND is missing. ${form}")
 should_fail([[gpu_add_test(t COMMAND exe)]] "gpu_add_test: unknown argument \"t\"; allowed: ${keywords}.")
 foreach(row IN ITEMS "MEMORY small --flag|--flag" "COMMAND_EXPAND_LISTS on|on")
