@@ -163,6 +163,8 @@ void Adapter::begin_case(bool announces_each_case) {
   end_.reset();
   suite_request_.reset();
   set_up_of_suite_.clear();
+  watches_set_up_ = false;
+  of_set_up_ = {};
   out_of_memory_.clear();
   begun_ = sequence_.next_entry(); // else the cases before used no GPU
 }
@@ -267,6 +269,7 @@ void Adapter::begin_suite(const ::testing::TestSuite& suite) {
       forbid_set_up(suite);
     } else if (has_set_up(suite)) {
       set_up_of_suite_ = std::string{suite.name()} + "::SetUpTestSuite()";
+      watch_set_up(suite);
     }
     return;
   }
@@ -276,6 +279,18 @@ void Adapter::begin_suite(const ::testing::TestSuite& suite) {
   suite_is_leased_ = outcome.kind == Outcome::Kind::granted;
   if (!suite_is_leased_) {
     forbid_set_up(suite);
+  }
+}
+
+/// A process of its own would run it for a test that says it uses no GPU. So what it uses is that test's use, whichever
+/// test of the suite runs first.
+void Adapter::watch_set_up(const ::testing::TestSuite& suite) {
+  for (int t = 0; t < suite.total_test_count() && !watches_set_up_; ++t) {
+    const auto& test = *suite.GetTestInfo(t);
+    watches_set_up_ = test.should_run() && !uses_gpu(suite, test);
+  }
+  if (watches_set_up_ && sequence_.session() != nullptr) {
+    sequence_.session()->watch_unleased(set_up_of_suite_);
   }
 }
 
@@ -294,6 +309,7 @@ bool Adapter::can_run_any(const ::testing::TestSuite& suite) {
 
 void Adapter::end_suite(const ::testing::TestSuite& suite) {
   allow_set_up();
+  of_set_up_ = {};
   if (!suite_request_) {
     if (!has_set_up(suite) && !has_tear_down(suite)) {
       return;
@@ -313,6 +329,12 @@ void Adapter::begin_test(const ::testing::TestInfo& test) {
   if (std::string{suite.name()} == misnamed_suite) {
     TestRun::of_process().running(running_);
     return;
+  }
+  if (std::exchange(watches_set_up_, false)) {
+    of_set_up_ = sequence_.examine(set_up_of_suite_);
+  }
+  if (!uses_gpu(suite, test)) {
+    report(of_set_up_, test.file(), test.line());
   }
   const auto contradiction = contradiction_of(suite, test);
   const auto needs = contradiction.empty() ? needs_of(suite, test, fixture_of(suite))
@@ -492,7 +514,7 @@ void Adapter::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::
 
 int Adapter::exit_code(int result) const {
   if (result != 0 || forbidden_) {
-    return result != 0 ? result : EXIT_FAILURE;
+    return result != 0 ? TestRun::of_process().exit_code(result) : EXIT_FAILURE;
   }
   if (!end_ && TestRun::of_process().in_entry()) {
     return fail_without_tests(

@@ -85,6 +85,7 @@ private:
   [[nodiscard]] Plan plan_for(const ::testing::UnitTest& unit_test, const Request& entry) const;
   static void add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                      const Request& entry);
+  void watch_set_up(const ::testing::TestSuite& suite);
   [[nodiscard]] bool can_run_any(const ::testing::TestSuite& suite);
   [[nodiscard]] Outcome noted(Outcome outcome, const TestNeeds& needs);
   void report(const Findings& findings, const char* file, int line);
@@ -106,6 +107,8 @@ private:
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for
   bool suite_is_leased_ = false;         ///< and it has it
   std::string set_up_of_suite_;          ///< the SetUpTestSuite() that has run since anything was counted
+  bool watches_set_up_ = false;          ///< because tests of its suite say that they use no GPU
+  Findings of_set_up_;                   ///< which counts for each of those
   std::string running_;                  ///< the test or, before its first test, the suite
   std::string out_of_memory_;            ///< what was found when the running test ran out of memory
   std::string leased_; ///< for the running test: recorded at its end, since a test may look at its properties

@@ -78,7 +78,11 @@ Relays::Relays(bool any, bool withholds) {
     std::array<int, 2> ends{-1, -1};
     if (own && same != taken.end()) {
       relays_[static_cast<std::size_t>(same - taken.begin())].also = stream;
-    } else if (own && ::pipe2(ends.data(), O_CLOEXEC) == 0) {
+    } else if (own) {
+      if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw Error{"the output of its command cannot be passed on, so its time limit could not end what holds it (pipe): " +
+                    std::generic_category().message(errno)};
+      }
       taken.push_back(*own);
       relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream, {}, withholds});
     }

@@ -92,7 +92,7 @@ std::vector<std::string> take_last(std::vector<std::string>& cases) {
 /// ends workers waits.
 std::chrono::seconds longest_rerun(const TestCase& test, std::size_t cases) {
   return std::chrono::ceil<std::chrono::seconds>(
-      std::min(usual_time_limit, longest_end_of_worker(test) * static_cast<std::int64_t>(cases)));
+      std::min(usual_time_limit, time_limit_of(test) * static_cast<std::int64_t>(cases)));
 }
 
 /// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the

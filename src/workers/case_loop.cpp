@@ -306,7 +306,12 @@ Worker* Worker::of_process() {
       made->state_->has_ended = true;
     } else if (made->state_->channel) {
       os::set_ctest_of_process(made->state_->channel->ctest(), made->state_->channel->why_started());
-      made->state_->channel->tell_ready();
+      if (session::process_has_had_gate()) {
+        made->state_->channel->refuse("it has a gputest::Session before its tests, and what gputest finds there counts for each case");
+        made->state_->has_ended = true;
+      } else {
+        made->state_->channel->tell_ready();
+      }
     }
     return made;
   }();

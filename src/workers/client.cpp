@@ -23,8 +23,10 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include <fcntl.h>
@@ -260,6 +262,8 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   WorkerMessage job;
   job.kind = Kind::job;
+  job.code = static_cast<std::int32_t>(
+      std::min<std::int64_t>(time_limit_of(test).count(), std::numeric_limits<std::int32_t>::max()));
   job.texts = {test.filter, test.report};
   os::TestStatusPage page;
   const auto& limit = test.limit; // which is counted here

@@ -187,6 +187,7 @@ private:
   /// False if this supervisor has to end.
   bool run_job() {
     const auto begun = Clock::now();
+    longest_end_ = std::max(longest_end_, milliseconds{job_.code});
     auto said = worker_.take_output();
     if (history_.empty()) {
       said.insert(0, server_.message().empty() ? "" : "gputest: " + server_.message() + "\n");
@@ -475,12 +476,12 @@ private:
     return sent;
   }
 
-  /// Lets a worker without a case end as a program does, for as long as a case may take. Returns how it ended if that
+  /// Lets a worker without a case end as a program does, for as long as one of its cases may take. Returns how it ended if that
   /// is not as it should, and notes it.
   std::string end_worker(const char* why) {
     takes_cases_ = {};
     worker_.hang_up();
-    Events{}.add(worker_.end()).add(run_.ctest).wait(longest_end_of_worker(test_));
+    Events{}.add(worker_.end()).add(run_.ctest).wait(history_.empty() ? std::max(longest_end_, time_limit_of(test_)) : longest_end_);
     const bool ended =
         is_ready(worker_.end()) ||
         Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
@@ -494,7 +495,7 @@ private:
       return {};
     }
     leave("by a death");
-    const auto how = ended ? describe_end(status) : "only by SIGKILL, long after it was told to,";
+    const auto how = ended ? describe_end(status) : "only by SIGKILL, when the time limit of its cases (TIMEOUT) was over,";
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers =
         server_.owner() == Mps::of_run && server_.is_outdated(run_) && (!ended || WIFSIGNALED(status));
@@ -535,6 +536,7 @@ private:
   WorkerMessage job_;
   std::vector<std::string> history_; ///< the filters of the cases that have run
   Descriptor unconfirmed_;           ///< the file that has them
+  milliseconds longest_end_{0};      ///< of the worker, without a case: what the longest of its cases may take
   std::size_t cases_ = 0;            ///< that have ended, the last one included
   Clock::time_point started_;
   milliseconds started_in_{0};

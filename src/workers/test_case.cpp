@@ -202,9 +202,8 @@ std::string worker_key_of(const TestCase& test) {
   return text.hash();
 }
 
-std::chrono::milliseconds longest_end_of_worker(const TestCase& test) {
-  constexpr std::chrono::milliseconds least{30'000};
-  return test.limit ? std::max(test.limit->duration, least) : usual_time_limit;
+std::chrono::milliseconds time_limit_of(const TestCase& test) {
+  return test.limit ? test.limit->duration : usual_time_limit;
 }
 
 } // namespace gputest::workers

@@ -33,8 +33,8 @@ struct TestCase {
 /// Of CTest for a test without a TIMEOUT.
 inline constexpr std::chrono::milliseconds usual_time_limit{1'500'000};
 
-/// How long a worker without a case may take to end: as long as this case may take, but at least 30 s.
-[[nodiscard]] std::chrono::milliseconds longest_end_of_worker(const TestCase& test);
+/// How long it may take, the end of its process included: TIMEOUT, else as CTest says.
+[[nodiscard]] std::chrono::milliseconds time_limit_of(const TestCase& test);
 
 /// Names all that has to be the same for two cases to share a worker, apart from the ctest run: the executable, its
 /// arguments, the environment, and what else a process inherits. Empty if it cannot be told.

@@ -112,9 +112,14 @@ std::string WorkerProcess::wait_until_ready() {
   Events events;
   events.add(socket_).add(end_).add(run_.ctest).wait(left());
   WorkerMessage message;
-  if (events.is_ready(0) && receive_message(socket_.number(), message) == Received::message &&
-      message.kind == WorkerMessage::Kind::ready) {
-    return {};
+  if (events.is_ready(0) && receive_message(socket_.number(), message) == Received::message) {
+    if (message.kind == WorkerMessage::Kind::ready) {
+      return {};
+    }
+    if (message.kind == WorkerMessage::Kind::refusal && !message.texts.empty()) {
+      kill_all();
+      return message.texts.front();
+    }
   }
   Events end; // it may have closed the socket, and go on
   end.add(end_).add(run_.ctest).wait(left());

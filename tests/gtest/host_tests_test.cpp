@@ -106,6 +106,21 @@ TEST_F(SetUpOfASuite, does_not_run_where_all_tests_are_skipped) {
   expect_not_run("Plain.*:Scoped.*:Large.*");
 }
 
+/// Whoever has run it, and where.
+TEST_F(SetUpOfASuite, that_uses_a_gpu_fails_each_test_that_says_it_uses_none) {
+  set("GPUTEST_TEST", "entry");
+  for (const std::string filter : {"MixedUp.uses_none", "MixedUp.uses_none*", "MixedUp.*"}) {
+    const auto reports = reports_of("host", filter);
+    for (const auto& [name, report] : reports) {
+      if (name == "MixedUp.uses_a_gpu") {
+        EXPECT_EQ(report.failures, "") << filter;
+      } else {
+        EXPECT_THAT(report.failures, HasSubstr("MixedUp::SetUpTestSuite()")) << filter << name;
+      }
+    }
+  }
+}
+
 TEST_F(SetUpOfASuite, runs_where_one_test_runs) {
   auto suite = start("host", {"--gtest_filter=Plain.*:Scoped.*:Large.*"});
   for (int test = 0; test < 3; ++test) {

@@ -16,6 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace gputest::tests {
 namespace {
 
@@ -240,6 +243,76 @@ TEST_F(Undeclared, neighbour_does_not_make_a_test_run_again_if_it_or_the_test_to
         << other << test;
     static_cast<void>(neighbour.finish());
   }
+}
+
+TEST_F(Undeclared, set_up_of_a_suite_that_runs_out_of_memory_beside_others_runs_once_more_alone) {
+  unset("GPUTEST_ENTRY");
+  auto other = start("undeclared", {"--gtest_filter=Undeclared.stops"});
+  other.wait_for_out("@before");
+  other.say("go on");
+  other.wait_for_out("@after"); // it has 2 of 4 GiB
+  set("GPUTEST_ENTRY", "ctest");
+  set("SET_UP", "3GiB");
+  set("GPUTEST_MEMORY", "small"); // which somebody has declared
+  EXPECT_EQ(run("undeclared", {"--gtest_filter=SetUp.*"}).exit_code, 1);
+  unset("GPUTEST_MEMORY");
+  auto watcher = start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=SetUp.*"});
+  watcher.wait_for_out("@set-up");
+  watcher.say("go on");
+  static_cast<void>(wait_for_one(policy::Stage::entering));
+  EXPECT_EQ(other.finish().exit_code, 0);
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("attempt 3, sets up"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("gputest: entry takes memory without a lease, such as in SetUpTestSuite(), for which there was "
+                        "no room beside other processes. It runs once more, alone. Only that counts"));
+}
+
+TEST_F(Undeclared, sets_up_of_suites_that_leave_no_room_for_a_lease_run_once_more_alone) {
+  set("SET_UP", "2000MiB");
+  std::vector<ChildProcess> watchers;
+  for (int i = 0; i < 2; ++i) {
+    watchers.push_back(
+        start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=SetUp.*"}));
+    watchers.back().wait_for_out("@set-up");
+  }
+  for (auto& watcher : watchers) { // neither has room for 256 MiB more
+    watcher.say("go on");
+    watcher.wait_for_out("@set up");
+  }
+  for (auto& watcher : watchers) {
+    watcher.close_input();
+  }
+  std::string messages;
+  for (auto& watcher : watchers) {
+    const Ended ended = watcher.finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    messages += ended.err;
+  }
+  EXPECT_EQ(count(messages, "It runs once more, alone. Only that counts"), 1U) << messages;
+}
+
+TEST_F(Undeclared, test_fails_before_it_takes_more_if_the_ledger_cannot_be_locked) {
+  auto watcher = start_watched("stops");
+  watcher.wait_for_out("@before");
+  {
+    std::string folder;
+    for (const auto& entry : std::filesystem::directory_iterator{ledger()}) {
+      folder = entry.path().filename().string().rfind("ledger-", 0) == 0 ? entry.path().string() : folder;
+    }
+    const os::Descriptor mutex{::open((folder + "/mutex").c_str(), O_RDWR | O_CLOEXEC)};
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    ASSERT_EQ(::fcntl(mutex.number(), F_SETLK, &lock), 0);
+    watcher.say("go on");
+    watcher.wait_for_err("gputest: failed: entry: Undeclared.stops has an estimated lease, which has to grow before the "
+                         "test allocates more, and the ledger cannot be asked: cannot lock ");
+  }
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, Not(HasSubstr("@after")));
+  EXPECT_THAT(ended.err, HasSubstr("process " + std::to_string(::getpid())));
 }
 
 /// What is killed leaves nothing: neither a process, nor a claim.

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -227,6 +228,26 @@ TEST(SupervisedCommand, is_not_waited_for_beyond_its_limit_whoever_has_its_outpu
   EXPECT_EQ(written, "written\n");
   EXPECT_EQ(os::read_to_end(output[0]), "") << "CTest waits for nobody";
   ::close(output[0]);
+}
+
+TEST(SupervisedCommand, is_not_started_if_its_limit_could_not_end_what_holds_its_output) {
+  EXPECT_EQ(tests::in_child([] {
+              std::array<int, 2> ends{};
+              static_cast<void>(::pipe2(ends.data(), O_CLOEXEC));
+              ::dup2(ends[1], STDOUT_FILENO);
+              os::TestStatusPage page;
+              const int free = ::dup(ends[0]); // all above it are refused, and a pipe needs two
+              ::close(free);
+              const rlimit limit{static_cast<rlim_t>(free) + 1, static_cast<rlim_t>(free) + 1};
+              ::setrlimit(RLIMIT_NOFILE, &limit);
+              try {
+                const CommandEnd end = run_supervised({"/bin/true"}, {std::chrono::seconds{1000}, &page, {}});
+                return end.error;
+              } catch (const Error& error) {
+                return std::string{error.what()}.find("cannot be passed on") == std::string::npos ? 201 : 200;
+              }
+            }),
+            200);
 }
 
 TEST(SupervisedCommand, has_what_it_writes_passed_on_to_the_streams_of_its_launcher) {

@@ -619,6 +619,20 @@ TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_pass
   EXPECT_THAT(result.output, HasSubstr("Plain.meets_the_first runs in a process of its own: there is no room in "));
 }
 
+TEST_F(WorkerCase, fails_by_what_a_session_before_main_has_done_as_in_a_process_of_its_own) {
+  set("SESSION_BEFORE_TESTS", "yes");
+  add("Plain.a");
+  add("Plain.b");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto results = run();
+  for (const auto& result : {results.at("Plain.a"), results.at("Plain.b")}) {
+    EXPECT_EQ(result.word, "Failed") << result.output;
+    EXPECT_THAT(result.output, HasSubstr(" runs in a process of its own: it has a gputest::Session before its tests"));
+    EXPECT_THAT(result.output, HasSubstr("before main() took 1 GiB, and its lease is 256 MiB"));
+  }
+  EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
+}
+
 TEST_F(WorkerCase, starts_no_second_worker_where_one_ended_before_its_first_case_and_shows_what_it_wrote) {
   set("END_BEFORE_FIRST_CASE", "yes");
   add("Plain.a");
@@ -648,18 +662,21 @@ TEST_F(WorkerCase, uses_no_workers_any_more_if_each_case_changes_its_process_and
               HasSubstr("gputest: Plain.a runs in a process of its own: 10 workers have run only 10 cases, because"));
 }
 
-/// Takes half a minute: CLIENT_LONG_END has to be set.
-TEST_F(WorkerCase, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) {
-  if (std::getenv("CLIENT_LONG_END") == nullptr) {
-    GTEST_SKIP() << "it takes half a minute, and CLIENT_LONG_END is not set";
+TEST_F(WorkerCase, may_take_as_long_to_end_as_the_longest_of_its_cases) {
+  for (const auto& [limit, word] : std::map<std::string, std::string>{{"1", "Failed"}, {"1000", "Passed"}}) {
+    CTestRun one;
+    ASSERT_EQ(::mkfifo(one.path("end").c_str(), 0600), 0);
+    one.set("END_AT", one.path("end"));
+    one.add("Plain.a", "", {}, "GPUTEST_TIMEOUT=1");
+    one.add("Plain.b", "", {}, "GPUTEST_TIMEOUT=" + limit);
+    one.add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.b");
+    one.add_command("opens", {"/bin/sh", "-c", "sleep 4; exec 3<>" + one.path("end") + "; sleep 1"}, "DEPENDS Plain.b");
+    const auto end = one.run({"-j2"}).at("workers_end");
+    EXPECT_EQ(end.word, word) << limit << end.output;
+    const auto was_killed =
+        end.output.find("ended only by SIGKILL, when the time limit of its cases (TIMEOUT)") != std::string::npos;
+    EXPECT_EQ(was_killed, limit == "1") << end.output;
   }
-  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
-  set("END_AT", path("end"));
-  add("Plain.a");
-  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.a");
-  add_command("opens", {"/bin/sh", "-c", "sleep 32; cat " + path("end")});
-  const auto results = run({"-j2"});
-  EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
 }
 
 TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice_and_no_other_executables) {

@@ -171,6 +171,8 @@ void TestStatusPage::end(End how) const noexcept {
   ++words_->ended;
 }
 
+void TestStatusPage::fail() const noexcept { words_->failed = 1; }
+
 void TestStatusPage::refuse(const std::string& why) const noexcept {
   if (words_->refusals++ == 0) {
     copy(words_->refused, why.empty() ? "it did not say why" : why);

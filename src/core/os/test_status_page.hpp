@@ -51,6 +51,8 @@ public:
 
   void begin() const noexcept;
   void end(End how) const noexcept;
+  /// The tests that have ended have failed all the same.
+  void fail() const noexcept;
   /// gputest has failed a test. The first reason stays.
   void refuse(const std::string& why) const noexcept;
   /// gputest has skipped a test, and has not said why. The first reason stays.

@@ -81,6 +81,10 @@ std::string message_for_forced_failure(const std::string& entry, bool will_fail)
 
 std::string text_of_stop(const std::string& who, const Stopped& stopped) {
   const auto leased = to_string(stopped.leased);
+  if (stopped.leased == Bytes{}) {
+    return who + " takes memory without a lease, such as in SetUpTestSuite(), for which there was no room beside other "
+                 "processes";
+  }
   if (stopped.taken > Bytes{}) {
     return who + " ran out of memory within its lease of " + leased + ", while tests of other processes had " +
            to_string(stopped.taken) + " more than gputest had estimated for them";
@@ -99,8 +103,10 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   const std::string remedy = ". MEMORY in gpu_add_test() or gpu_discover_tests(), or an annotation, says what it needs";
   NextAttempt next;
   next.because = text_of_stop(who, report.stopped);
-  if (report.stopped.taken > Bytes{} && attempt < attempts) {
-    next.text = next.because + ". It runs once more, alone. Only that counts";
+  const bool is_unleased = report.stopped.leased == Bytes{};
+  if ((report.stopped.taken > Bytes{} || is_unleased) && attempt < attempts) {
+    next.text = next.because + ". It runs once more, alone. Only that counts" +
+                (is_unleased ? ". GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease) leases it before" : "");
     next.number = attempts;
     next.alone = true;
     return next;

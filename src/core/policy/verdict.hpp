@@ -11,10 +11,10 @@
 namespace gputest::policy {
 
 /// That a process was ended before it took more than its estimated lease, which could not grow; or when it had run out
-/// of memory that other processes had beyond theirs.
+/// of memory that other processes had beyond theirs, or by what it takes without a lease.
 struct Stopped {
   Bytes needed;  ///< of the device of which it would have had most; 0: it was not stopped
-  Bytes leased;  ///< of each device
+  Bytes leased;  ///< of each device; 0: what it takes without a lease left no room
   Bytes taken{}; ///< by others beyond their estimated leases; 0: its own lease could not grow
 
   explicit operator bool() const { return needed > Bytes{}; }
@@ -82,7 +82,7 @@ struct NextAttempt {
 
 /// After `attempt` of at most `attempts` of the entry. The second one leases what the test asked for and an eighth
 /// more, since a test that is stopped often needs more later. The third one, which is the last, has whole devices.
-/// After memory that others had taken only the last one is left, alone. Pure.
+/// After memory that others had taken, or that it takes without a lease, only the last one is left, alone. Pure.
 [[nodiscard]] NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts);
 
 /// How long the command of an entry may run.

@@ -315,16 +315,24 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
   const auto grown = measuring_.grown_to();
   const auto leased = grown || held == nullptr ? grown : std::optional{held_.bytes.front()};
   const auto beyond = place_.ledger().beyond_claims(place_.mask());
+  auto all = place_.ledger().records();
+  const auto is_beside = [&](const ledger::Record& record) {
+    return record.alive && record.pid != os::own_pid() && policy::is_inside(record.claim) &&
+           (record.claim.devices & place_.mask()) != 0;
+  };
   if (may_run_again && held != nullptr && place_.has_record()) {
     if (const auto taken = measuring_.taken_by_estimated(beyond, *leased); taken > Bytes{}) {
       process_.synchronize_and_trim(); // else a client of MPS ends others with it
       detail::TestRun::of_process().run_again_alone(*leased, taken);
     }
   }
+  if (may_run_again && held == nullptr && std::any_of(all.begin(), all.end(), is_beside)) {
+    run_again_for_unleased();
+  }
   std::vector<ledger::Record> holders;
-  for (auto& record : place_.ledger().records()) {
+  for (auto& record : all) {
     const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };
-    if (record.alive && record.pid != os::own_pid() && record.claim.stage == policy::Stage::holding &&
+    if (is_beside(record) && record.claim.stage == policy::Stage::holding &&
         (record.claim.wanted & place_.mask()) != 0 &&
         std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
       holders.push_back(std::move(record));

@@ -107,6 +107,7 @@ private:
   [[nodiscard]] Outcome ask_ledger(const Request& request, const std::string& test);
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
   [[nodiscard]] bool is_still_stuck();
+  void run_again_for_unleased();
   std::optional<Measured> give_back(const Closing& memory, std::string& error) noexcept;
   std::string find_unleased(const std::string& where);
   [[nodiscard]] Outcome skip_after_problem(const std::string& test) const;
@@ -140,5 +141,8 @@ private:
 
 /// That of this process's Session; null without one.
 [[nodiscard]] std::shared_ptr<Gate> gate_of_process();
+
+/// Whether this process has, or had, a Session.
+[[nodiscard]] bool process_has_had_gate();
 
 } // namespace gputest::session

@@ -4,6 +4,7 @@
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
 #include "core/runlog/run_log.hpp"
+#include "core/session/messages.hpp"
 
 #include <gputest/test_run.hpp>
 
@@ -55,7 +56,21 @@ void Growth::ask(const devices::Usage& usage) try {
   gputest::detail::TestRun::of_process().note_lease(wanted);
   runlog::write("grow", runlog::JsonObject{}.number("bytes", wanted.count()), allowance_.test);
   limit();
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it goes on, as without a watcher
+} catch (const std::exception& error) { // of the ledger
+  fail_before_allocation(error.what());
+}
+
+/// Others may hold what it would take.
+void Growth::fail_before_allocation(const std::string& why) const {
+  auto& run = gputest::detail::TestRun::of_process();
+  const auto text = allowance_.who + " has an estimated lease, which has to grow before the test allocates more, and the "
+                    "ledger cannot be asked: " + why;
+  if (may_end_ && run.is_watched()) {
+    process_.synchronize_and_trim();
+    run.stop("failed: " + text);
+  } else {
+    tell(text + ". It goes on: tests of other processes may run out of memory");
+  }
 }
 
 /// What the test would have of the device of which it has most. Managed memory may exceed a device.

@@ -6,6 +6,8 @@
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
 
+#include <gputest/test_run.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -68,11 +70,16 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   const auto result = place_.ledger().lease(
       {who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()}, patience);
   using Kind = ledger::Result::Kind;
-  if (result.kind == Kind::refused && result.blocked.own_excess_bytes > 0) {
+  const bool is_refused = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
+  const bool is_stuck = result.kind == Kind::stuck || (result.kind == Kind::would_wait && stuck_at_);
+  if ((is_refused || is_stuck) && !unleased_.empty()) {
+    run_again_for_unleased();
+  }
+  if (is_refused) {
     return {Outcome::Kind::fail,
             no_room_in_process(who, to_string(request), Bytes{result.blocked.own_overhead_bytes}, unleased_)};
   }
-  if (result.kind == Kind::stuck || (result.kind == Kind::would_wait && stuck_at_)) {
+  if (is_stuck) {
     stuck_at_ = stuck_at_.value_or(Bytes{result.blocked.own_overhead_bytes});
     return {Outcome::Kind::fail, no_room_beside_overheads(who, to_string(request), result.blocked, unleased_), true};
   }
@@ -94,6 +101,15 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
     is_announced_ = true;
   }
   return {};
+}
+
+/// For what the process takes without a lease, such as in SetUpTestSuite(), it has not waited until there was room. If
+/// nobody declares memory in its entry, that runs once more, alone, if nothing has failed.
+void Gate::run_again_for_unleased() {
+  if (entry_.request.is_estimated() && place_.has_record()) {
+    process_.synchronize_and_trim(); // else a client of MPS ends others with it
+    gputest::detail::TestRun::of_process().run_again_alone({}, {});
+  }
 }
 
 /// What a lease has of each of its devices. What this process has beyond its context is not known yet.

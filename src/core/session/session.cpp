@@ -48,6 +48,11 @@ std::shared_ptr<session::Gate> session::gate_of_process() {
   return of_process().gate.lock();
 }
 
+bool session::process_has_had_gate() {
+  const std::lock_guard guard{of_process().mutex};
+  return of_process().pid == os::own_pid();
+}
+
 const std::vector<Device>& current_devices() {
   const std::lock_guard guard{of_process().mutex};
   return of_process().devices.back();

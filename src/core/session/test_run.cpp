@@ -366,8 +366,9 @@ void TestRun::run_again_alone(Bytes leased, Bytes taken) noexcept try {
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
   if (page && !page->is_measured() && !is_shown && !is_last && !state_->anything_has_failed() &&
       state_->pid == os::own_pid()) {
-    const policy::Stopped stopped{leased, leased, taken};
-    state_->end_to_run_again(stopped, policy::text_of_stop(state_->test, stopped) + ". Its entry runs again");
+    const policy::Stopped stopped{std::max(leased, Bytes{1}), leased, taken};
+    const auto who = state_->test.empty() ? state_->name : state_->test;
+    state_->end_to_run_again(stopped, policy::text_of_stop(who, stopped) + ". Its entry runs again");
   }
 } catch (const std::exception& error) {
   session::tell(error.what());
@@ -405,6 +406,11 @@ int TestRun::exit_code(int status) noexcept try {
   }
   if (status == EXIT_SUCCESS || status == skipped_exit_code) {
     state_->end_if_unseen();
+  } else { // also of what has failed after end(), such as in a listener
+    state_->has_failed = true;
+    if (state_->page) {
+      state_->page->fail();
+    }
   }
   return state_->code_of_end(status);
 } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A main() of one's own, with the one call or with what that installs; DROP=1: the result is dropped. FILTER: it sets
 // another filter; THEN: it runs tests a second time, by that one. IGNORE=1: whatever the first time was. END=1: without
-// handlers. RETURNS_77=1: before any test.
+// handlers. RETURNS_77=1: before any test. FAILS_LATE=1: a listener fails when it hears of the end.
 
 #include <gputest/gputest.hpp>
 
@@ -11,10 +11,21 @@
 
 #include <unistd.h>
 
+namespace {
+
+class FailsLate : public testing::EmptyTestEventListener {
+  void OnTestProgramEnd(const testing::UnitTest& /*unit_test*/) override { ADD_FAILURE() << "too late for a test"; }
+};
+
+} // namespace
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (std::getenv("RETURNS_77") != nullptr) {
     return 77;
+  }
+  if (std::getenv("FAILS_LATE") != nullptr) {
+    testing::UnitTest::GetInstance()->listeners().Append(new FailsLate);
   }
   const bool drops = std::getenv("DROP") != nullptr;
   for (const char* const name : {"FILTER", "THEN"}) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <memory>
 
 namespace {
 
@@ -81,6 +82,21 @@ class Mixed : public WithSetUp<testing::Test> {};
 TEST_F(Mixed, uses_a_gpu) { stop_at("body"); }
 GPUTEST_NEEDS(Mixed, runs, no_gpu);
 TEST_F(Mixed, runs) { stop_at("body"); }
+/// Its SetUpTestSuite() uses a GPU, also for the test that says it uses none.
+class MixedUp : public testing::Test {
+public:
+  static void SetUpTestSuite() { data_ = std::make_unique<gputest::SimulatedBuffer>(1_GiB); }
+  static void TearDownTestSuite() { data_.reset(); }
+
+private:
+  static std::unique_ptr<gputest::SimulatedBuffer> data_;
+};
+std::unique_ptr<gputest::SimulatedBuffer> MixedUp::data_;
+TEST_F(MixedUp, uses_a_gpu) {}
+GPUTEST_NEEDS(MixedUp, uses_none, no_gpu);
+TEST_F(MixedUp, uses_none) {}
+GPUTEST_NEEDS(MixedUp, uses_none_either, no_gpu);
+TEST_F(MixedUp, uses_none_either) {}
 class Scoped : public WithSetUp<gputest::ScopedTest> {};
 TEST_F(Scoped, uses_a_gpu) { stop_at("body"); }
 class Large : public WithSetUp<gputest::LargeTest> {};

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -126,6 +127,23 @@ TEST(Undeclared, stops) {
   const SimulatedBuffer a{2_GiB};
   stop_at("after");
 }
+
+/// Takes memory in SetUpTestSuite(), without a lease: as many MiB as SET_UP says.
+class SetUp : public testing::Test {
+public:
+  static void SetUpTestSuite() {
+    stop_at("set-up");
+    std::cout << "attempt " << attempt() << ", sets up" << std::endl;
+    data_ = std::make_unique<SimulatedBuffer>(gputest::parse_bytes(std::getenv("SET_UP"))); // NOLINT
+    stop_at("set up");
+  }
+  static void TearDownTestSuite() { data_.reset(); }
+
+private:
+  static std::unique_ptr<SimulatedBuffer> data_;
+};
+std::unique_ptr<SimulatedBuffer> SetUp::data_;
+TEST_F(SetUp, shares_data) { stop_at("body"); }
 
 GPUTEST_NEEDS(Neighbour, keeps_to_its_lease, 3_GiB);
 TEST(Neighbour, keeps_to_its_lease) {

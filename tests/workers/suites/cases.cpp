@@ -5,6 +5,7 @@
 #include "support/leave_a_processor.hpp"
 
 #include <gputest/gputest.hpp>
+#include <gputest/session.hpp>
 #include <gputest/simulated_buffer.hpp>
 
 #include <gtest/gtest-spi.h>
@@ -62,6 +63,20 @@ const bool ends_before_its_first_case = [] {
 const bool writes_before_its_tests = [] {
   const char* const text = std::getenv("WRITE_BEFORE_TESTS");
   return text != nullptr && std::puts(text) >= 0;
+}();
+
+/// Takes more than it leases before main().
+const bool has_session_before_its_tests = [] {
+  if (std::getenv("SESSION_BEFORE_TESTS") == nullptr) {
+    return false;
+  }
+  auto session = gputest::Session::from_environment();
+  gputest::Request request;
+  request.bytes = gputest::Bytes{256U << 20U};
+  static_cast<void>(session.enter({{request}, {}, false, ""}));
+  auto lease = session.lease(request, "before main()");
+  const gputest::SimulatedBuffer buffer{gputest::Bytes{1U << 30U}};
+  return true;
 }();
 
 // NOLINTBEGIN: what the cases leave to each other is what is tested
