@@ -28,6 +28,9 @@ namespace gputest::supervise {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Else the command waits for this process at each 64 KiB. More would be too much of what a user may have in pipes.
+constexpr int size_of_pipe = 1 << 18;
 using os::KernelClock;
 using std::chrono::nanoseconds;
 
@@ -83,6 +86,7 @@ Relays::Relays(bool any, bool withholds) {
         throw Error{"the output of its command cannot be passed on, so its time limit could not end what holds it (pipe): " +
                     std::generic_category().message(errno)};
       }
+      static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, size_of_pipe));
       taken.push_back(*own);
       relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream, {}, withholds});
     }
@@ -122,14 +126,22 @@ pollfd Relays::Relay::next() const {
 /// that as well.
 bool Relays::Relay::pass_on() {
   if (withholds || unwritten.empty()) {
-    std::array<char, PIPE_BUF> buffer{}; // so much at least fits into a pipe that is ready
+    std::array<char, 16 * PIPE_BUF> buffer{};
     const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
     unwritten.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     return size > 0 || (size < 0 && errno == EINTR);
   }
-  const auto count = ::write(stream, unwritten.data(), unwritten.size());
-  unwritten.erase(0, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return count >= 0 || errno == EINTR || errno == EAGAIN;
+  std::size_t written = 0;
+  ssize_t count = 0;
+  pollfd ready{stream, POLLOUT, 0};
+  do { // so much at least fits into a pipe that is ready
+    const auto size = std::min<std::size_t>(unwritten.size() - written, PIPE_BUF);
+    count = ::write(stream, unwritten.data() + written, size);
+    written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  } while (count > 0 && written < unwritten.size() && ::poll(&ready, 1, 0) > 0);
+  const int error = errno;
+  unwritten.erase(0, written);
+  return count >= 0 || error == EINTR || error == EAGAIN;
 }
 
 bool Relays::wait(std::vector<pollfd>& polled, std::optional<nanoseconds> limit) {
