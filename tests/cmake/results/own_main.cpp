@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A main() of one's own, with the one call or with what that installs; DROP=1: the result is dropped. FILTER: it sets
 // another filter; THEN: it runs tests a second time, by that one. IGNORE=1: whatever the first time was. END=1: without
-// handlers. RETURNS_77=1: before any test. FAILS_LATE=1: a listener fails when it hears of the end.
+// handlers. RETURNS_77=1: before any test. FAILS_LATE=1: a listener throws when the tests have ended.
 
 #include <gputest/gputest.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <stdexcept>
 
 #include <unistd.h>
 
 namespace {
 
 class FailsLate : public testing::EmptyTestEventListener {
-  void OnTestProgramEnd(const testing::UnitTest& /*unit_test*/) override { ADD_FAILURE() << "too late for a test"; }
+  void OnTestProgramEnd(const testing::UnitTest& /*unit_test*/) override { throw std::runtime_error{"too late for a test"}; }
 };
 
 } // namespace
