@@ -163,8 +163,9 @@ TEST(EntryResults, of_a_session_of_pytest_are_those_of_its_tests) {
   log.lease(7, "pytest", "t.py (fixture data)").ended(7, "pytest", "t.py::c", "skipped").end(7, "pytest", 1);
   log.enter(8, "pytest").ran(8, "pytest", "t.py::d").lease(8, "pytest", "t.py::dies");
   log.enter(9, "pytest").lease(9, "pytest", "t.py::dies_first");
-  EXPECT_EQ(log.results(), "t.py::a passed\nt.py::b failed, t.py::b\nt.py::c skipped\nt.py::d passed\nt.py::dies unknown\n"
-                           "t.py::dies_first unknown");
+  EXPECT_EQ(log.results(),
+            "t.py::a passed\nt.py::b failed, t.py::b\nt.py::c skipped\nt.py::d passed\nt.py::dies unknown\n"
+            "t.py::dies_first unknown");
   EXPECT_EQ(summarise(log.read()).tests, 6U);
 }
 

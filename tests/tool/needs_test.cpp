@@ -225,7 +225,8 @@ TEST_F(NeedsCommand, exports_a_line_for_each_entry_above_256_mib_and_keeps_what_
   EXPECT_EQ(exported(), "{\"test\":\"gone\",\"needs\":{\"16GiB\":\"512MiB\"}}\n"
                         "{\"test\":\"join\",\"needs\":{\"80GiB\":\"304MiB\"}}\n"
                         "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"4096MiB\"}}\n");
-  EXPECT_EQ(ended.out, file_ + ": 3 entries. Left out: 1 measured on simulated devices, 1 that need no more than 256 MiB.\n");
+  EXPECT_EQ(ended.out,
+            file_ + ": 3 entries. Left out: 1 measured on simulated devices, 1 that need no more than 256 MiB.\n");
   EXPECT_EQ(needs({"--check", file_}).exit_code, 0) << "of what was exported";
 }
 
