@@ -11,7 +11,7 @@
 #include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
-#include "supervise/entry_run.hpp"
+#include "supervise/watcher.hpp"
 #include "supervise/wait_notice.hpp"
 #include "tool/command_path.hpp"
 #include "tool/command_usage.hpp"

@@ -7,7 +7,7 @@
 #include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
-#include "supervise/entry_run.hpp"
+#include "supervise/watcher.hpp"
 
 #include <gputest/outcome.hpp>
 

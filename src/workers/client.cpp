@@ -6,7 +6,7 @@
 #include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
-#include "supervise/entry_run.hpp"
+#include "supervise/watcher.hpp"
 #include "supervise/events.hpp"
 #include "supervise/relays.hpp"
 #include "supervise/supervised_command.hpp"

@@ -10,7 +10,7 @@
 // fails if a worker does not end as it should. The third form runs and watches any other executable whose tests gputest
 // runs. The fourth has an executable list its tests when ctest starts.
 #include "supervise/descendants.hpp"
-#include "supervise/entry_run.hpp"
+#include "supervise/watcher.hpp"
 #include "supervise/supervised_command.hpp"
 #include "workers/alone.hpp"
 #include "workers/client.hpp"

@@ -4,7 +4,7 @@
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/text.hpp"
-#include "supervise/entry_run.hpp"
+#include "supervise/watcher.hpp"
 #include "supervise/events.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"

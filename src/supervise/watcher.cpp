@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "supervise/entry_run.hpp"
+#include "supervise/watcher.hpp"
 
 #include "core/os/environment.hpp"
 #include "core/os/test_status_page.hpp"
