@@ -6,7 +6,6 @@
 #include "core/ledger/ledger_view.hpp"
 #include "core/ledger/storage/ledger_folder.hpp"
 #include "core/os/file.hpp"
-#include "core/os/process.hpp"
 #include "core/session/allowed_devices.hpp"
 #include "core/settings/settings.hpp"
 #include "tool/ctest_facts.hpp"
@@ -81,26 +80,6 @@ void add_claims(DeviceReport& report, const ledger::LedgerView& view, policy::De
   }
 }
 
-/// The test or command in the ledger to which a process belongs: its own, an ancestor's, or that of its parent lease,
-/// which it keeps after its ancestors have exited. Empty for an external process.
-std::string who_is(std::int64_t pid, const ledger::LedgerView& view) {
-  for (std::optional ancestor = static_cast<pid_t>(pid); ancestor && *ancestor > 1;
-       ancestor = os::parent_of(*ancestor)) {
-    for (const auto& entry : view.records) {
-      if (entry.pid == *ancestor) {
-        return entry.who;
-      }
-    }
-  }
-  const auto lease = os::variable_of(static_cast<pid_t>(pid), "GPUTEST_LEASE_OF");
-  for (const auto& entry : view.records) {
-    if (lease == ledger::credential_of(entry)) {
-      return entry.who;
-    }
-  }
-  return "";
-}
-
 DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, const ledger::DeviceProbe& probe,
                             const ledger::LedgerView& view, devices::AskDriver ask) {
   DeviceReport report;
@@ -114,7 +93,7 @@ DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, 
   if (use.processes) {
     report.users.emplace();
     for (const auto& process : *use.processes) {
-      report.users->push_back({process.pid, process.used_bytes, who_is(process.pid, view)});
+      report.users->push_back({process.pid, process.used_bytes, ledger::name_of_owner(process.pid, view.records)});
     }
   }
 

@@ -220,6 +220,13 @@ private:
 
 } // namespace
 
+std::string name_of_owner(std::int64_t pid, const std::vector<Record>& records) {
+  const auto owner = owner_of(look_at({pid, std::nullopt}), records);
+  const auto found =
+      std::find_if(records.begin(), records.end(), [&](const Record& record) { return record.pid == owner; });
+  return found == records.end() ? "" : found->who;
+}
+
 std::shared_ptr<const DeviceProbe> make_probe(std::shared_ptr<const devices::DeviceList> devices,
                                               std::chrono::milliseconds long_ago) {
   return std::make_shared<BackendProbe>(std::move(devices), long_ago);

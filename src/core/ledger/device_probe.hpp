@@ -5,7 +5,10 @@
 #include "core/ledger/record.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace gputest::ledger {
 
@@ -21,5 +24,9 @@ namespace gputest::ledger {
 [[nodiscard]] std::shared_ptr<const DeviceProbe> make_probe(std::shared_ptr<const devices::DeviceList> devices,
                                                             std::chrono::milliseconds long_ago = std::chrono::seconds{
                                                                 1});
+
+/// The test or command in the ledger to which a process belongs: its own, an ancestor's, or that of its parent lease,
+/// which it keeps after its ancestors have exited. Empty for an external process.
+[[nodiscard]] std::string name_of_owner(std::int64_t pid, const std::vector<Record>& records);
 
 } // namespace gputest::ledger
