@@ -105,8 +105,8 @@ bool AllocationBook::will_be_refused(const Allocation& asked, const OfDevice& of
   const auto on_device = [](const Sums& sums) {
     return sums[index_of(devices::AllocationKind::device)] + sums[index_of(devices::AllocationKind::pool)];
   };
-  return asked.bytes > total.count() ||
-         on_device(of_device.now) + asked.bytes > on_device(of_device.at_begin) + total.count();
+  const Bytes taken = Bytes{on_device(of_device.now)} - Bytes{on_device(of_device.at_begin)};
+  return asked.bytes > total.count() || taken.count() > total.count() - asked.bytes;
 }
 
 void AllocationBook::settle() {

@@ -176,6 +176,13 @@ TEST_F(AllocationBookTest, does_not_ask_for_what_the_driver_will_refuse) {
   ask(device_memory, (30_GiB).count());
   EXPECT_EQ(asked.back(), 80_GiB);
   book_.settle();
+  book_.remove(1);
+  add(2, 20_GiB); // in the period before
+  book_.begin();
+  book_.ask_beyond({{}, Bytes{~std::uint64_t{}}},
+                   [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
+  ask(device_memory, 1);
+  EXPECT_EQ(asked.back(), 1_B);
 }
 
 TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
