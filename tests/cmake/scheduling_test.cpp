@@ -406,7 +406,10 @@ TEST_F(Scheduling, starts_a_test_only_when_its_memory_is_there) {
 TEST_F(Scheduling, leaves_entries_as_they_are_if_the_tool_cannot_say_what_the_devices_are) {
   configure(two_halves);
   set("GPUTEST_DEVICES", "nonsense");
-  EXPECT_EQ(lock_of(entries()["half_a"]), "");
+  set("GPUTEST_SCHEDULING", "ctest"); // also where nothing runs
+  const auto listed = ctest({"--show-only=json-v1"});
+  EXPECT_THAT(listed.err, HasSubstr("GPUTEST_DEVICES='nonsense' is unknown")) << "and says why";
+  EXPECT_THAT(listed.out, Not(HasSubstr("RESOURCE_LOCK")));
   set("GPUTEST_DEVICES", "none");
   EXPECT_EQ(lock_of(entries()["half_a"]), "");
   set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
