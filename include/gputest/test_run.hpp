@@ -89,8 +89,8 @@ public:
   void run_again(Bytes needed, Bytes leased) noexcept;
 
   /// For a test that ran out of memory within its lease of `leased`, while others had `taken` more than their estimated
-  /// ones; or, if `leased` is 0, by what it takes without a lease: ends the process, and the watcher runs the entry once more, alone. Returns if nobody watches, if anything
-  /// else has failed in the process, or if this is the last attempt.
+  /// ones; or, if `leased` is 0, by what it takes without a lease: ends the process, and the watcher runs the entry once
+  /// more, alone. Returns if nobody watches, if anything else has failed in the process, or if this is the last attempt.
   void run_again_alone(Bytes leased, Bytes taken) noexcept;
 
   /// What became of one test, for the run log.
@@ -112,10 +112,9 @@ public:
   /// The tests have ended.
   void end(End how) noexcept;
 
-  /// What main() has to return where the framework says `status`: a failure after any run that has failed. A `status` that
-  /// is a failure counts as one, whatever end() was told, also if main() drops it. In an entry
-  /// that nobody watches (MEMORY none), also if a test has not run, and unwatched_skip_code in place of
-  /// skipped_exit_code.
+  /// What main() has to return where the framework says `status`: a failure after any run that has failed. A `status`
+  /// that is a failure counts, whatever end() was told, also if main() drops it. In an entry that nobody watches
+  /// (MEMORY none), also if a test has not run, and unwatched_skip_code in place of skipped_exit_code.
   [[nodiscard]] int exit_code(int status) noexcept;
 
 private:

@@ -83,8 +83,9 @@ Relays::Relays(bool any, bool withholds) {
       relays_[static_cast<std::size_t>(same - taken.begin())].also = stream;
     } else if (own) {
       if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw Error{"the output of its command cannot be passed on, so its time limit could not end what holds it (pipe): " +
-                    std::generic_category().message(errno)};
+        throw Error{
+            "the output of its command cannot be passed on, so its time limit could not end what holds it (pipe): " +
+            std::generic_category().message(errno)};
       }
       static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, size_of_pipe));
       taken.push_back(*own);

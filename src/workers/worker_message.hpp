@@ -16,7 +16,7 @@ enum class Mps : std::uint32_t { none, of_run, of_user };
 struct MessageHead {
   enum class Kind : std::uint32_t {
     ready = 1, ///< worker: it waits for its first case
-    job,       ///< client: a case to run. `code` is its time limit in milliseconds. Texts: filter, report, then variables.
+    job,       ///< client: a case to run in at most `code` milliseconds. Texts: filter, report, then variables.
                ///< Descriptors: the standard streams
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
                ///< From the supervisor the text names processes that the case has left behind

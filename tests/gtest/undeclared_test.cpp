@@ -44,7 +44,8 @@ protected:
 
   /// A watcher and its first attempt.
   [[nodiscard]] ChildProcess start_watched(const std::string& filter) const {
-    return start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Undeclared." + filter});
+    return start_program(
+        {GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Undeclared." + filter});
   }
 
   /// A watched test with 3 of 4 GiB that goes on, and a process of which nobody watches that it takes 2 GiB before.
@@ -111,8 +112,8 @@ TEST_F(Undeclared, test_is_stopped_before_it_takes_what_others_hold_and_runs_aga
   EXPECT_EQ(holder.finish().exit_code, 0) << "nothing was taken from it";
   const Ended ended = watcher.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("attempt 1, before"), Not(HasSubstr("attempt 1, after")),
-                               HasSubstr("attempt 2, after")));
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("attempt 1, before"), Not(HasSubstr("attempt 1, after")), HasSubstr("attempt 2, after")));
   EXPECT_THAT(ended.err, HasSubstr("gputest: entry: Undeclared.much needs 2 GiB, and its estimated lease of 256 MiB "
                                    "could not grow: others hold the rest. It was stopped before it took them, and runs "
                                    "again with 2.25 GiB. Only that counts. MEMORY in "));
@@ -139,20 +140,23 @@ TEST_F(Undeclared, test_that_may_not_run_again_fails) {
   set("GPUTEST_ATTEMPTS", "1");
   const Ended ended = run_test("much");
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("gputest: failed: entry: Undeclared.much needs 2 GiB, and its estimated lease of 256 "
-                                   "MiB could not grow: others hold the rest. It was stopped before it took them, and "
-                                   "runs no more (GPUTEST_ATTEMPTS=1). MEMORY in "));
+  EXPECT_THAT(ended.err,
+              HasSubstr("gputest: failed: entry: Undeclared.much needs 2 GiB, and its estimated lease of 256 "
+                        "MiB could not grow: others hold the rest. It was stopped before it took them, and "
+                        "runs no more (GPUTEST_ATTEMPTS=1). MEMORY in "));
   set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run_test("much").signal, SIGKILL) << "it is not the failure that is expected";
 }
 
 TEST_F(Undeclared, test_that_has_failed_does_not_run_again) {
   auto holder = start_holder();
-  for (const std::string test : {"failed_before", "failed_before_in_an_earlier_test:Undeclared.much_after_an_earlier_test"}) {
+  for (const std::string test :
+       {"failed_before", "failed_before_in_an_earlier_test:Undeclared.much_after_an_earlier_test"}) {
     const Ended ended = run_test(test);
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
     EXPECT_EQ(count(ended.out, "Failure"), 1U) << ended.out;
-    EXPECT_THAT(ended.err, HasSubstr("It ends here, and does not run again, because something has failed in this process"));
+    EXPECT_THAT(ended.err,
+                HasSubstr("It ends here, and does not run again, because something has failed in this process"));
   }
   set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run_test("failed_before").exit_code, 1) << "the failure that is expected";
@@ -222,10 +226,11 @@ TEST_F(Undeclared, neighbour_that_takes_more_than_was_estimated_makes_a_test_run
   EXPECT_TRUE(entries().at(0).claim.exclusive);
   const Ended ended = watcher.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("gputest: entry: Neighbour.keeps_to_its_lease ran out of memory within its "
-                                         "lease of 3 GiB, while tests of other processes had 1.75 GiB more than "
-                                         "gputest had estimated for them. It runs once more, alone. Only that counts\n"),
-                               Not(HasSubstr("Undeclared.stops"))));
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("gputest: entry: Neighbour.keeps_to_its_lease ran out of memory within its "
+                              "lease of 3 GiB, while tests of other processes had 1.75 GiB more than "
+                              "gputest had estimated for them. It runs once more, alone. Only that counts\n"),
+                    Not(HasSubstr("Undeclared.stops"))));
 }
 
 TEST_F(Undeclared, neighbour_does_not_make_a_test_run_again_if_it_or_the_test_took_more_than_was_declared) {
@@ -306,8 +311,9 @@ TEST_F(Undeclared, test_fails_before_it_takes_more_if_the_ledger_cannot_be_locke
     lock.l_type = F_WRLCK;
     ASSERT_EQ(::fcntl(mutex.number(), F_SETLK, &lock), 0);
     watcher.say("go on");
-    watcher.wait_for_err("gputest: failed: entry: Undeclared.stops has an estimated lease, which has to grow before the "
-                         "test allocates more, and the ledger cannot be asked: cannot lock ");
+    watcher.wait_for_err(
+        "gputest: failed: entry: Undeclared.stops has an estimated lease, which has to grow before the "
+        "test allocates more, and the ledger cannot be asked: cannot lock ");
   }
   const Ended ended = watcher.finish();
   EXPECT_EQ(ended.exit_code, 1);

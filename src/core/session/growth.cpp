@@ -63,8 +63,10 @@ void Growth::ask(const devices::Usage& usage) try {
 /// Others may hold what it would take.
 void Growth::fail_before_allocation(const std::string& why) const {
   auto& run = gputest::detail::TestRun::of_process();
-  const auto text = allowance_.who + " has an estimated lease, which has to grow before the test allocates more, and the "
-                    "ledger cannot be asked: " + why;
+  const auto text = allowance_.who +
+                    " has an estimated lease, which has to grow before the test allocates more, and the "
+                    "ledger cannot be asked: " +
+                    why;
   if (may_end_ && run.is_watched()) {
     process_.synchronize_and_trim();
     run.stop("failed: " + text);

@@ -16,8 +16,9 @@ namespace gputest::session {
 
 /// An estimated lease, which grows before its test takes more than it has.
 ///
-/// If there is no room the process ends before the allocation, and its watcher runs the entry again. If the ledger cannot
-/// be used, the test fails. Without a watcher it goes on, and says so. Thread-safe, since any thread may allocate. Takes no lock of the gate's, which may wait for a device.
+/// If there is no room the process ends before the allocation, and its watcher runs the entry again. If the ledger
+/// cannot be used, the test fails. Without a watcher it goes on, and says so. Thread-safe, since any thread may
+/// allocate. Takes no lock of the gate's, which may wait for a device.
 class Growth : public std::enable_shared_from_this<Growth> {
 public:
   /// `may_end`: whether a watcher would run the entry again with a larger lease. What is given by reference has to live
