@@ -154,8 +154,8 @@ using std::chrono::milliseconds;
 constexpr int worth_of_a_start = 4;
 /// What it waited for in its first case is no part of its start.
 constexpr milliseconds longest_start{1'000};
-/// For how long it is kept without a case.
-constexpr milliseconds longest_gap{100};
+/// For how long it is kept without a case, if its start did not take longer. To start another worker would cost that much.
+constexpr milliseconds shortest_patience{100};
 
 struct Worker::State {
   std::optional<workers::WorkerChannel> channel; ///< none: the cases are those of a list
@@ -235,7 +235,7 @@ struct Worker::State {
   std::optional<workers::WorkerJob> receive() try {
     const auto gate = session::gate_of_process();
     for (;;) {
-      if (!is_kept() || !channel->wait_for(longest_gap)) {
+      if (!is_kept() || !channel->wait_for(std::max(shortest_patience, *start))) {
         set_idle(gate.get());
       }
       auto job = channel->receive(gate ? gate->leave_descriptor() : std::nullopt);
