@@ -11,8 +11,10 @@ function(_gputest_complete_test name settings own_labels program target by_link 
 
   _gputest_watcher("" watcher)
   set(links_main FALSE)
+  set(uses_gputest FALSE)
   if(by_link)
     _gputest_links_main("${target}" links_main)
+    _gputest_links("${target}" "gputest|gputest::gputest" uses_gputest)
   endif()
   # 77 is how gputest says that a test was skipped. With another code a skip would be a failure, so a command of the launcher that has
   # a code of its own for it is told to gputest. A program that nobody watches may mean anything by 77, so gputest says a skip by a code
@@ -25,7 +27,7 @@ function(_gputest_complete_test name settings own_labels program target by_link 
     set(watcher "skip_code:${SKIP_RETURN_CODE}")
     set(SKIP_RETURN_CODE 77)
   endif()
-  if(memory_class STREQUAL "host" AND NOT links_main AND (by_link OR target STREQUAL ""))
+  if(memory_class STREQUAL "host" AND NOT links_main AND NOT uses_gputest AND (by_link OR target STREQUAL ""))
   elseif("${SKIP_RETURN_CODE}" MATCHES "^(77)?$")
     set_property(TEST "${name}" PROPERTY SKIP_RETURN_CODE ${skip_code})
   else()

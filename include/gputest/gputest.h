@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* gputest for C, and for every language that can call C. The library is libgputest.so.0. A program opens a session,
+/* gputest for C, and for every language that can call C. The library is libgputest.so.1. A program opens a session,
    asks it for GPU memory before each test (a lease), and gives the memory back afterwards. `examples/c` is a complete
    program.
 
@@ -175,9 +175,9 @@ typedef struct gputest_findings {
   size_t problem_count;
 } gputest_findings;
 
-/* The test `who` has ended: waits until the devices have finished, trims CUDA's memory pools, releases the lease, if one
-   is held, and examines what the test has left. Memory that is still allocated counts from then on as overhead of this
-   process. Set `findings->size` before. The texts are valid until the next gputest_end() or gputest_close(). */
+/* The test `who` has ended: waits until the devices have finished, trims CUDA's memory pools, releases the lease, if
+   one is held, and examines what the test has left. Memory that is still allocated counts from then on as overhead of
+   this process. Set `findings->size` before. The texts are valid until the next gputest_end() or gputest_close(). */
 int gputest_end(gputest_session* session, const char* who, gputest_findings* findings);
 
 /* Explains why the test `who` ran out of memory under its lease: which processes use more than they leased, and what to

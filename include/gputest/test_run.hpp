@@ -89,8 +89,9 @@ public:
   void run_again(Bytes needed, Bytes leased) noexcept;
 
   /// For a test that ran out of memory within its lease of `leased`, while others had `taken` more than their estimated
-  /// ones; or, if `leased` is 0, by what it takes without a lease: ends the process, and the watcher runs the entry once
-  /// more, alone. Returns if nobody watches, if anything else has failed in the process, or if this is the last attempt.
+  /// ones; or, if `leased` is 0, by what it takes without a lease: ends the process, and the watcher runs the entry
+  /// once more, alone. Returns if nobody watches, if anything else has failed in the process, or if this is the last
+  /// attempt.
   void run_again_alone(Bytes leased, Bytes taken) noexcept;
 
   /// What became of one test, for the run log.
@@ -100,7 +101,7 @@ public:
     const char* result = "passed"; ///< or `failed`, `skipped`
     double seconds = 0;
     std::string reason; ///< of a skip
-    std::string file; ///< where a GoogleTest test begins; empty: not known, or of another framework
+    std::string file;   ///< where a GoogleTest test begins; empty: not known, or of another framework
     int line = 0;
   };
   void ended(const TestEnd& test) noexcept;

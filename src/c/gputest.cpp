@@ -40,6 +40,7 @@ struct gputest_session {
   std::mutex waiting;              ///< one wait at a time has its limit and its on_wait
   std::mutex examining;            ///< of what gputest_end() and gputest_explain_out_of_memory() return
   gputest::Lease lease;
+  std::string running; ///< the test that has the lease
   gputest::Findings findings;
   std::vector<const char*> problems;
   std::string explanation;
@@ -432,9 +433,16 @@ int gputest_begin(gputest_session* session, const gputest_request* request, cons
     const auto asked = request_of(checked(request, "gputest_request"), own.entry());
     const auto test = text_of(who);
     const WaitingAs waiting{*session, wait};
-    detail::TestRun::of_process().running(test);
-    own.count_unleased(test);
-    session->lease = own.lease(asked, test);
+    auto& run = detail::TestRun::of_process();
+    run.running(test);
+    try {
+      own.count_unleased(test);
+      session->lease = own.lease(asked, test);
+    } catch (const NestedLease&) {
+      run.running(session->running);
+      throw;
+    }
+    session->running = test;
     return result_of(session->lease.outcome());
   });
 }
@@ -453,6 +461,7 @@ int gputest_end(gputest_session* session, const char* who, gputest_findings* fin
     own.release();
     session->findings = own.examine(text_of(who));
     detail::TestRun::of_process().running("");
+    session->running.clear();
     session->problems.clear();
     for (const auto& problem : session->findings.problems) {
       session->problems.push_back(problem.c_str());

@@ -136,7 +136,7 @@ private:
   std::chrono::steady_clock::time_point begun_at_;
   std::optional<Outcome> outcome_; ///< of the running test case
   bool may_fail_ = false;
-  bool failed_at_end_ = false;     ///< a test case whose end Catch2 had reported
+  bool failed_at_end_ = false; ///< a test case whose end Catch2 had reported
   std::optional<detail::TestRun::End> end_;
 };
 

@@ -61,8 +61,8 @@ struct LoggedProcess {
   bool worker = false;     ///< it ran cases of several entries
   std::string why_started; ///< of a worker; empty: not known
   std::optional<int> exit;
-  int signal = 0; ///< that ended the launcher's command; 0: none
-  std::string program; ///< its path; empty: not known
+  int signal = 0;        ///< that ended the launcher's command; 0: none
+  std::string program;   ///< its path; empty: not known
   std::string end_entry; ///< of a worker: that of its last case; empty: it did not end
   std::string end_test;  ///< in which it ended; empty: between tests
 };
@@ -135,8 +135,9 @@ struct RunLog {
   std::size_t unreadable_lines = 0; ///< cut by a kill, or damaged
 };
 
-/// Reads a log. Where no ctest ran, as in a session of pytest, each test is an entry. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A
-/// value of another type than the log has reads as missing. Throws Error for another version than this reader's.
+/// Reads a log. Where no ctest ran, as in a session of pytest, each test is an entry. Events and keys that are not
+/// known are left out, and lines that are no JSON objects are counted. A value of another type than the log has reads
+/// as missing. Throws Error for another version than this reader's.
 [[nodiscard]] RunLog parse_run_log(const std::string& text);
 
 } // namespace gputest::insights

@@ -30,9 +30,10 @@ public:
   /// Notes an allocation. `address` is its identity; one that is still noted there was freed unseen, and is replaced.
   void add(std::uint64_t address, const Allocation& allocation);
 
-  /// An allocation that is about to be made: calls what ask_beyond() was given, if it would exceed a limit together with
-  /// those that other threads are about to make. An allocation that the driver will refuse counts for nobody. Call it
-  /// in the thread that allocates, and settle() in the same one when it was made or not, unless add() or refuse() says so.
+  /// An allocation that is about to be made: calls what ask_beyond() was given, if it would exceed a limit together
+  /// with those that other threads are about to make. An allocation that the driver will refuse counts for nobody. Call
+  /// it in the thread that allocates, and settle() in the same one when it was made or not, unless add() or refuse()
+  /// says so.
   void ask(const Allocation& allocation);
   void settle();
 

@@ -46,8 +46,8 @@ struct ResourceData {
 
 using Callback = void (*)(void* user_data, Domain, CallbackId, const void* data);
 
-/// The driver's functions that make or free memory of devices, or tell what is free, by CUpti_driver_api_trace_cbid. `_ptsz` ones are for
-/// streams of a thread.
+/// The driver's functions that make or free memory of devices, or tell what is free, by CUpti_driver_api_trace_cbid.
+/// `_ptsz` ones are for streams of a thread.
 enum class Call : CallbackId {
   cuArrayDestroy = 89,
   cuMemGetInfo_v2 = 242,

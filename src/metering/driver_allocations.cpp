@@ -193,7 +193,10 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
   case Call::cuMemAllocFromPoolAsync_ptsz:
     return add_from_pool(*parameters_of<cupti::AllocFromPoolParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemGetInfo_v2:
-    return book_.tell_free(device_of(data.context), *parameters_of<cupti::GetInfoParameters>(data).free);
+    if (const auto* const free = parameters_of<cupti::GetInfoParameters>(data).free; free != nullptr) {
+      book_.tell_free(device_of(data.context), *free);
+    }
+    return;
   case Call::cuArrayCreate_v2:
     return add(to_key(*parameters_of<cupti::ArrayCreateParameters>(data).array), asked_by(call, data));
   case Call::cuArray3DCreate_v2:

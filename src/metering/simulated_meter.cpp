@@ -20,9 +20,7 @@ public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
   void begin() noexcept override { simulated_book().begin(); }
   [[nodiscard]] devices::Usage so_far() noexcept override { return simulated_book().so_far(); }
-  void ask_beyond(Limits limits, Ask ask) override {
-    simulated_book().ask_beyond(std::move(limits), std::move(ask));
-  }
+  void ask_beyond(Limits limits, Ask ask) override { simulated_book().ask_beyond(std::move(limits), std::move(ask)); }
 };
 
 /// Its samples are so dense that they miss nothing.

@@ -203,9 +203,10 @@ void add_devices(CommandLine& line) {
                 "print what a ctest that starts has to know; used by gputest's CMake code")
       ->excludes(json);
   command
-      .add_option("--may-use", options->executable,
-                  "print whether a test executable may use one, by the names of libraries in its files; used by gputest's "
-                  "CMake code")
+      .add_option(
+          "--may-use", options->executable,
+          "print whether a test executable may use one, by the names of libraries in its files; used by gputest's "
+          "CMake code")
       ->type_name("FILE")
       ->excludes(json);
   command.add_option("--needs", options->needs, "with --for-ctest: files that 'gputest needs --export' has written")

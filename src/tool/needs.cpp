@@ -48,16 +48,30 @@ void for_lines_with(const std::string& text, const char* word, Function function
 /// A sample is a lower bound, so more is asked for.
 Bytes figure_of(const Took& took) {
   const auto bytes = took.exact ? took.bytes : took.bytes + Bytes{took.bytes.count() / 4} + 256_MiB;
-  return policy::estimate_for(std::max({bytes, took.possible, 1_B}));
+  return policy::estimate_for(std::max(bytes, 1_B));
+}
+
+/// Whether the runs took different bytes, and each of them the same part of what it was told is free. A test that only
+/// prints what is free takes the same bytes.
+bool takes_a_part_of_what_is_free(const std::vector<Took>& all) {
+  const auto by_bytes = [](const Took& a, const Took& b) { return a.bytes < b.bytes; };
+  const auto by_part = [](const Took& a, const Took& b) { return a.possible < b.possible; };
+  const auto [least, most] = std::minmax_element(all.begin(), all.end(), by_bytes);
+  const auto [smallest, largest] = std::minmax_element(all.begin(), all.end(), by_part);
+  const auto tolerated = [](Bytes bytes) { return Bytes{bytes.count() / 16}; };
+  return least != all.end() && smallest->possible > Bytes{} && most->bytes - least->bytes > tolerated(most->bytes) &&
+         largest->possible - smallest->possible <= tolerated(largest->possible);
 }
 
 /// The most of the last runs. A figure falls only if they all agree: a test that adapts to what is free needs the most.
 void settle(Need& need) {
   Bytes most;
   Bytes least{UINT64_MAX};
+  const bool adapts = takes_a_part_of_what_is_free(need.took);
   for (const auto& took : need.took) {
-    most = std::max(most, figure_of(took));
-    least = std::min(least, figure_of(took));
+    const auto figure = adapts ? policy::estimate_for(took.possible) : figure_of(took);
+    most = std::max(most, figure);
+    least = std::min(least, figure);
   }
   if (most > need.figure || (need.took.size() == kept_runs && most == least)) {
     need.figure = most;
@@ -122,8 +136,11 @@ void add_log(Needs& needs, const std::string& name, const std::string& text) {
     const auto* const whose = line.value("by_test", false) ? "test" : "entry";
     const NeedKey key{line.at(whose).get<std::string>(), line.at("simulated").get<bool>(),
                       size_of(bytes_in(line, "device_bytes"))};
-    const Took took{policy::fnv1a(name), bytes_in(line, "bytes"), line.at("evidence") == "exact",
-                    if_any(line, "declared_bytes"), line.at("declared_by") == "estimate",
+    const Took took{policy::fnv1a(name),
+                    bytes_in(line, "bytes"),
+                    line.at("evidence") == "exact",
+                    if_any(line, "declared_bytes"),
+                    line.at("declared_by") == "estimate",
                     if_any(line, "possible_bytes").value_or(Bytes{})};
     auto& need = needs[key];
     need.at = std::max(need.at, static_cast<std::uint64_t>(std::clamp(line.at("t").get<double>(), 0.0, 1e12)));

@@ -205,17 +205,18 @@ ExitCode check(const Needs& needs, const std::string& file) {
 }
 
 ExitCode show_needs(const NeedsOptions& options, bool checks) {
-  const auto folder = !options.log.empty() ? options.log
-                                           : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
+  const auto folder =
+      !options.log.empty() ? options.log : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
   const auto needs = needs_in(folder, false);
   if (needs.empty() && options.log.empty() && ctest_ran_without_gputest(options.folder)) {
     fmt::print("gputest has measured no test that ctest has run in {}: {}\n", options.folder, ran_without_gputest);
     return ExitCode::done;
   }
   if (needs.empty()) {
-    throw Error{fmt::format("there is no run log in {} in which a test was measured. Run the tests with ctest, and write --test-dir with "
-                            "the folder in which ctest was started, or --log with a folder of logs",
-                            folder)};
+    throw Error{fmt::format(
+        "there is no run log in {} in which a test was measured. Run the tests with ctest, and write --test-dir with "
+        "the folder in which ctest was started, or --log with a folder of logs",
+        folder)};
   }
   if (checks) {
     return check(needs, options.check);
@@ -235,15 +236,15 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
 void add_needs(CommandLine& line) {
   const auto options = std::make_shared<NeedsOptions>();
   const auto checks = std::make_shared<bool>(false);
-  auto& command =
-      line.add({"needs", "Compare the memory that tests took with what they declare"},
-               needs_help + exit_codes({{ExitCode::check_failed, "--check: an entry took too much"}}),
-               [options, checks](const auto& /*words*/) { return show_needs(*options, *checks); });
+  auto& command = line.add({"needs", "Compare the memory that tests took with what they declare"},
+                           needs_help + exit_codes({{ExitCode::check_failed, "--check: an entry took too much"}}),
+                           [options, checks](const auto& /*words*/) { return show_needs(*options, *checks); });
   add_place_of_logs(command, options->folder, options->log);
   auto* json = command.add_flag("--json", options->json, "print JSON, for programs");
-  auto* writes = command.add_option("--export", options->export_to, "add the figures to a file for the project's sources")
-                     ->type_name("FILE")
-                     ->excludes(json);
+  auto* writes =
+      command.add_option("--export", options->export_to, "add the figures to a file for the project's sources")
+          ->type_name("FILE")
+          ->excludes(json);
   command
       .add_option_function<std::string>(
           "--check",

@@ -6,11 +6,11 @@
 #include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
-#include "supervise/watcher.hpp"
 #include "supervise/events.hpp"
 #include "supervise/relays.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/wait_notice.hpp"
+#include "supervise/watcher.hpp"
 #include "workers/alone.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"
@@ -49,9 +49,9 @@ using Kind = WorkerMessage::Kind;
 constexpr milliseconds between_looks_at_folder{20};
 /// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
-/// CUDA starts in about that time. A case that has waited for longer waits for one that takes long.
+/// CUDA starts in about that time. Who has waited for longer mostly waits for a case that takes long.
 constexpr milliseconds usual_start{250};
-constexpr const char* cases_take_long = "because no other executable had cases, and these took longer than a start";
+constexpr const char* waited_beside_a_start = "because no other executable had cases, and one had waited for 0.25 s";
 /// For how long it takes a supervisor for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
@@ -116,7 +116,7 @@ std::string why_start_one(const RunFolder& run, milliseconds before, millisecond
     return {};
   }
   if (count_cases(run.run) == cases) {
-    return waited > usual_start ? cases_take_long : "because no other executable had cases";
+    return waited > usual_start ? waited_beside_a_start : "because no other executable had cases";
   }
   const auto balance = std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned"));
   return balance.count() > 0 ? "because the others had worked for long enough" : "";
@@ -136,7 +136,7 @@ bool is_starting(const Descriptor& start) {
 std::string start_one(RunFolder& run, const TestCase& test, const std::string& why) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start =
-      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (why == cases_take_long || !is_starting(lock));
+      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (why == waited_beside_a_start || !is_starting(lock));
   if (may_start ? !start_supervisor(run, test, std::move(lock), why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }

@@ -10,8 +10,8 @@
 // fails if a worker does not end as it should. The third form runs and watches any other executable whose tests gputest
 // runs. The fourth has an executable list its tests when ctest starts.
 #include "supervise/descendants.hpp"
-#include "supervise/watcher.hpp"
 #include "supervise/supervised_command.hpp"
+#include "supervise/watcher.hpp"
 #include "workers/alone.hpp"
 #include "workers/client.hpp"
 #include "workers/workers_end.hpp"

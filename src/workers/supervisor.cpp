@@ -333,6 +333,8 @@ private:
       ::signal(SIGPIPE, SIG_DFL); // NOLINT(concurrency-mt-unsafe): one thread
       ::dup2(wrote.number(), STDOUT_FILENO);
       ::dup2(wrote.number(), STDERR_FILENO);
+      const Descriptor one_at_a_time = open_lock_file(run_.folder, "rerun"); // cases may have locks of CTest's
+      static_cast<void>(!one_at_a_time || ::flock(one_at_a_time.number(), LOCK_EX) == 0);
       std::_Exit(::getppid() == supervisor && rerun_and_check_end(test_, history_) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     const Descriptor end{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
@@ -476,12 +478,15 @@ private:
     return sent;
   }
 
-  /// Lets a worker without a case end as a program does, for as long as one of its cases may take. Returns how it ended if that
-  /// is not as it should, and notes it.
+  /// Lets a worker without a case end as a program does, for as long as one of its cases may take. Returns how it ended
+  /// if that is not as it should, and notes it.
   std::string end_worker(const char* why) {
     takes_cases_ = {};
     worker_.hang_up();
-    Events{}.add(worker_.end()).add(run_.ctest).wait(history_.empty() ? std::max(longest_end_, time_limit_of(test_)) : longest_end_);
+    Events{}
+        .add(worker_.end())
+        .add(run_.ctest)
+        .wait(history_.empty() ? std::max(longest_end_, time_limit_of(test_)) : longest_end_);
     const bool ended =
         is_ready(worker_.end()) ||
         Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
@@ -495,7 +500,8 @@ private:
       return {};
     }
     leave("by a death");
-    const auto how = ended ? describe_end(status) : "only by SIGKILL, when the time limit of its cases (TIMEOUT) was over,";
+    const auto how =
+        ended ? describe_end(status) : "only by SIGKILL, when the time limit of its cases (TIMEOUT) was over,";
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers =
         server_.owner() == Mps::of_run && server_.is_outdated(run_) && (!ended || WIFSIGNALED(status));

@@ -154,14 +154,15 @@ using std::chrono::milliseconds;
 constexpr int worth_of_a_start = 4;
 /// What it waited for in its first case is no part of its start.
 constexpr milliseconds longest_start{1'000};
-/// For how long it is kept without a case, if its start did not take longer. To start another worker would cost that much.
+/// For how long it is kept without a case, if its start did not take longer. To start another worker would cost that
+/// much.
 constexpr milliseconds shortest_patience{100};
 
 struct Worker::State {
   std::optional<workers::WorkerChannel> channel; ///< none: the cases are those of a list
   std::deque<std::string> list;
   std::optional<std::string> entry_of_list; ///< GPUTEST_ENTRY, if somebody watches all cases of the list
-  std::string report; ///< where GoogleTest writes it
+  std::string report;                       ///< where GoogleTest writes it
   os::FileStates files;
 
   std::string wanted_report;                      ///< where this case's goes
@@ -307,7 +308,8 @@ Worker* Worker::of_process() {
     } else if (made->state_->channel) {
       os::set_ctest_of_process(made->state_->channel->ctest(), made->state_->channel->why_started());
       if (session::process_has_had_gate()) {
-        made->state_->channel->refuse("it has a gputest::Session before its tests, and what gputest finds there counts for each case");
+        made->state_->channel->refuse(
+            "it has a gputest::Session before its tests, and what gputest finds there counts for each case");
         made->state_->has_ended = true;
       } else {
         made->state_->channel->tell_ready();

@@ -52,8 +52,8 @@ inline constexpr int worker_protocol = 6;
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.
 inline constexpr const char* variables_of_case[] = {
-    "GPUTEST_TEST=",  "GPUTEST_MEMORY=",     "GPUTEST_ENTRY=",       "GPUTEST_TIMEOUT=",
-    "GPUTEST_LARGE=", "GPUTEST_WAIT_LIMIT=", "GPUTEST_LEARNED=",     "CTEST_RESOURCE_GROUP",
+    "GPUTEST_TEST=",  "GPUTEST_MEMORY=",     "GPUTEST_ENTRY=",   "GPUTEST_TIMEOUT=",
+    "GPUTEST_LARGE=", "GPUTEST_WAIT_LIMIT=", "GPUTEST_LEARNED=", "CTEST_RESOURCE_GROUP",
 };
 
 /// With which a worker exits that cannot tell that its case has passed, because the case has closed its socket.

@@ -519,11 +519,11 @@ TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_
             "gputest_listed_all(4)\nEND\n");
   write("before.cmake", "function(set_tests_properties name)\n"
                         "  file(APPEND \"" +
-                            path("properties") +
-                            "\" \"${name} ${ARGN}\\n\")\nendfunction()\n"); // ctest shows no place
+                            path("properties") + "\" \"${name} ${ARGN}\\n\")\nendfunction()\n"); // ctest shows no place
   configure("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("before.cmake") +
             "\")\n"
-            "gpu_discover_tests(tests MEMORY 3GiB GPUS 2 TEST_FILTER S.* WORKING_DIRECTORY \"" + path("there") +
+            "gpu_discover_tests(tests MEMORY 3GiB GPUS 2 TEST_FILTER S.* WORKING_DIRECTORY \"" +
+            path("there") +
             "\" EXTRA_ARGS -x DISCOVERY_EXTRA_ARGS \"a;b\" \"\" c\n"
             "  DISCOVERY_ENVIRONMENT \"OWN=a b[;c\\\\\" OTHER=1 PROPERTIES ENVIRONMENT OF_ENTRIES=1)\n");
   const std::vector<std::string> cleared{

@@ -257,8 +257,8 @@ TEST_F(Scheduling, gives_discovered_entries_the_turns_of_their_cases) {
 /// A run log that says what an entry took.
 std::string log_of(const std::string& entry, int gib, std::time_t at = std::time(nullptr)) {
   return R"({"t":)" + std::to_string(at) + R"(.0,"pid":1,"entry":")" + entry + R"(","event":"need","bytes":)" +
-         std::to_string(std::uint64_t(gib) << 30U) + R"(,"evidence":"exact","device_bytes":17179869184,"simulated":true,)" +
-         R"("declared_by":"estimate"})" + "\n";
+         std::to_string(std::uint64_t(gib) << 30U) +
+         R"(,"evidence":"exact","device_bytes":17179869184,"simulated":true,)" + R"("declared_by":"estimate"})" + "\n";
 }
 
 TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_projects_file_says) {
@@ -275,9 +275,9 @@ TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_pro
     return sizes;
   };
   write("needs.jsonl", R"({"test":"direct","needs":{"80GiB":"7168MiB"}})"
-                              "\n"
-                              R"({"test":"Medium.says_no_size","needs":{"80GiB":"3072MiB","16GiB":"2048MiB"}})"
-                              "\n");
+                       "\n"
+                       R"({"test":"Medium.says_no_size","needs":{"80GiB":"3072MiB","16GiB":"2048MiB"}})"
+                       "\n");
   configure("gpu_add_test(NAME direct COMMAND true MEMORY medium NEEDS needs.jsonl)\n"
             "gpu_add_test(NAME costs COMMAND true MEMORY medium)\n"
             "set_tests_properties(costs PROPERTIES COST 3)\n"
@@ -289,8 +289,10 @@ TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_pro
   EXPECT_EQ(at_once(entries()["direct"]), "2") << "and so it takes its turns";
   EXPECT_EQ(at_once(entries()["Medium.says_no_size"]), "5");
   std::filesystem::create_directories(path("build/Testing/gputest"));
-  write("build/Testing/gputest/run-1.jsonl", log_of("direct", 1) + log_of("costs", 3) + log_of("declares", 3) + log_of("Small.test", 3) + log_of("p.tests", 4));
-  const Sizes all{{"direct", "1024MiB"}, {"costs", "3072MiB"}, {"Medium.says_no_size", "2048MiB"}, {"p.tests", "4096MiB"}};
+  write("build/Testing/gputest/run-1.jsonl", log_of("direct", 1) + log_of("costs", 3) + log_of("declares", 3) +
+                                                 log_of("Small.test", 3) + log_of("p.tests", 4));
+  const Sizes all{
+      {"direct", "1024MiB"}, {"costs", "3072MiB"}, {"Medium.says_no_size", "2048MiB"}, {"p.tests", "4096MiB"}};
   EXPECT_EQ(learned(), all) << "those that declare no size";
   EXPECT_EQ(entries()["costs"]["COST"], 3) << "the user's";
   EXPECT_EQ(entries()["p.tests"]["COST"], 4096 + 1024) << "with its context";
@@ -340,17 +342,16 @@ TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_execut
     std::filesystem::copy_file(std::string{DISCOVERY_EXECUTABLES} + "/" + file, path(file));
   }
   const auto configure_and_run = [&] {
-    configure_project({{"gputest::cli", DISCOVERY_TOOL},
-                       {"gputest::entry", DISCOVERY_ENTRY_PROGRAM},
-                       {"tests", path("listed")}},
-                      "gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n"
-                      "gpu_discover_tests(tests TEST_FILTER Plain.first TEST_PREFIX said. MEMORY small)\n",
-                      {});
+    configure_project(
+        {{"gputest::cli", DISCOVERY_TOOL}, {"gputest::entry", DISCOVERY_ENTRY_PROGRAM}, {"tests", path("listed")}},
+        "gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n"
+        "gpu_discover_tests(tests TEST_FILTER Plain.first TEST_PREFIX said. MEMORY small)\n",
+        {});
     return ctest({}).out;
   };
-  EXPECT_THAT(configure_and_run(),
-              AllOf(testing::ContainsRegex(" Plain.first [.]+ +Passed"), testing::ContainsRegex(" Small.test [.]+[*]+Skipped"),
-                    testing::ContainsRegex(" said.Plain.first [.]+[*]+Skipped")));
+  EXPECT_THAT(configure_and_run(), AllOf(testing::ContainsRegex(" Plain.first [.]+ +Passed"),
+                                         testing::ContainsRegex(" Small.test [.]+[*]+Skipped"),
+                                         testing::ContainsRegex(" said.Plain.first [.]+[*]+Skipped")));
   EXPECT_THAT(entries()["Plain.first"]["ENVIRONMENT_MODIFICATION"].dump(), HasSubstr("GPUTEST_MEMORY=set:unseen"));
   set("GPUTEST_DEVICES", "simulated:1x16GiB");
   EXPECT_THAT(entries()["Plain.first"]["LABELS"].dump(), HasSubstr("gpu_small")) << "they need no library";

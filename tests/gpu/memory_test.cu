@@ -60,7 +60,8 @@ void use(MemoryKind kind) {
   void* const first = resource.allocate(mib);
   write_and_wait(first, mib);
   resource.deallocate(first, mib);
-  require(devices::cuda_process().synchronize_and_trim().error.empty(), "settled"); // a pool keeps more than was asked of it
+  require(devices::cuda_process().synchronize_and_trim().error.empty(),
+          "settled"); // a pool keeps more than was asked of it
   const auto before = view.used();
   void* const memory = resource.allocate(gib);
   write_and_wait(memory, gib);

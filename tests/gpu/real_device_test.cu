@@ -194,7 +194,8 @@ CLAIM(RealDeviceDeathTest, synchronizing_leaves_other_errors_alone) {
 CLAIM(RealDeviceDeathTest, synchronizing_leaves_the_current_context_alone) {
   check(cudaFree(nullptr));
   void* const context = current_context();
-  require(cuda_process().synchronize_and_trim().has_context && current_context() == context, "the current context is the same");
+  require(cuda_process().synchronize_and_trim().has_context && current_context() == context,
+          "the current context is the same");
   void* in_other_thread = context;
   std::thread{[&] {
     require(cuda_process().synchronize_and_trim().has_context, "settles from a thread without a context");

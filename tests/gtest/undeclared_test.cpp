@@ -269,9 +269,8 @@ TEST_F(Undeclared, set_up_of_a_suite_that_runs_out_of_memory_beside_others_runs_
   const Ended ended = watcher.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("attempt 3, sets up"));
-  EXPECT_THAT(ended.err,
-              HasSubstr("gputest: entry takes memory without a lease, such as in SetUpTestSuite(), for which there was "
-                        "no room beside other processes. It runs once more, alone. Only that counts"));
+  EXPECT_THAT(ended.err, HasSubstr("gputest: entry takes memory outside of its leases, for which there was "
+                                   "no room beside other processes. It runs once more, alone. Only that counts"));
 }
 
 TEST_F(Undeclared, sets_up_of_suites_that_leave_no_room_for_a_lease_run_once_more_alone) {

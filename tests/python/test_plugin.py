@@ -186,7 +186,7 @@ def test_skipped(): pass
 
 def test_other(): pass
 """, "-rs")
-    result.assert_outcomes(passed=2, errors=17, skipped=1)
+    result.assert_outcomes(passed=2, errors=16, skipped=2)  # test_gpus: there is one device
     result.stdout.fnmatch_lines(["SKIPPED*its own reason"])
     result.stdout.fnmatch_lines(["*: requires='tensor_cores' cannot be used: * it is any of memory_pools, *"])
     result.stdout.fnmatch_lines(["*unknown gpu; allowed are one memory and *", "*'3GB' has an unknown unit*",
@@ -978,6 +978,9 @@ def test_capability(): pass
     result = run("@pytest.mark.gpu('1GiB', gpus=2)\ndef test_two(): pass", "-rs", "--gpu-devices=2")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*test_it.py:*test_two needs 2 *"])
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB") # without an option, and fewer devices than it needs
+    run("@pytest.mark.gpu('1GiB', gpus=2)\ndef test_two(): pass\n\n@pytest.mark.gpu\ndef test_one(): pass", "-rs").assert_outcomes(
+        skipped=1, passed=1)
     monkeypatch.setenv("GPUTEST_DEVICES", "none")
     run(suite).assert_outcomes(skipped=2)
     monkeypatch.setenv("GPUTEST_FORBID_SKIP", "machine")

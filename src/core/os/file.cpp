@@ -97,8 +97,8 @@ std::optional<std::string> record_of_proc(const std::string& path) {
 }
 
 std::optional<std::set<std::string>> texts_in(const std::string& path, const std::set<std::string>& texts) {
-  // Pieces are faster than one read() of the whole file, whose memory costs a page fault every 4 KiB. Not mmap(): a file
-  // that is shortened meanwhile would be a SIGBUS.
+  // Pieces are faster than one read() of the whole file, whose memory costs a page fault every 4 KiB. Not mmap(): a
+  // file that is shortened meanwhile would be a SIGBUS.
   constexpr std::size_t piece = std::size_t{256} << 10U;
   std::size_t longest = 1;
   for (const auto& text : texts) {

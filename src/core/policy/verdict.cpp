@@ -82,8 +82,7 @@ std::string message_for_forced_failure(const std::string& entry, bool will_fail)
 std::string text_of_stop(const std::string& who, const Stopped& stopped) {
   const auto leased = to_string(stopped.leased);
   if (stopped.leased == Bytes{}) {
-    return who + " takes memory without a lease, such as in SetUpTestSuite(), for which there was no room beside other "
-                 "processes";
+    return who + " takes memory outside of its leases, for which there was no room beside other processes";
   }
   if (stopped.taken > Bytes{}) {
     return who + " ran out of memory within its lease of " + leased + ", while tests of other processes had " +
@@ -106,7 +105,7 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   const bool is_unleased = report.stopped.leased == Bytes{};
   if ((report.stopped.taken > Bytes{} || is_unleased) && attempt < attempts) {
     next.text = next.because + ". It runs once more, alone. Only that counts" +
-                (is_unleased ? ". GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease) leases it before" : "");
+                (is_unleased ? ". A lease of its suite, or MEMORY of its entry, leases it before" : "");
     next.number = attempts;
     next.alone = true;
     return next;

@@ -178,10 +178,10 @@ void Gate::log_release(const devices::Usage& usage, const std::optional<Measured
     if (measured && usage.evidence != devices::Evidence::unknown) {
       const auto& allowance = measuring_.allowance();
       const auto allowed = allowance.whole_devices ? std::nullopt : std::optional{allowance.leased.front()};
-      events.push_back({"need", runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed,
-                                                      held_.request.memory_by,
-                                                      possible_in(usage, devices.front().total),
-                                                      advice_notation() == detail::Notation::marks})});
+      events.push_back(
+          {"need", runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed,
+                                         held_.request.memory_by, possible_in(usage, devices.front().total),
+                                         advice_notation() == detail::Notation::marks})});
     }
     runlog::write(events, held_.test);
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory

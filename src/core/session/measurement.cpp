@@ -59,8 +59,8 @@ Bytes possible_in(const Usage& usage, Bytes total) {
   double largest_part = 0;
   for (const auto& device : usage.devices) {
     if (device.told_free > Bytes{}) {
-      largest_part = std::max(
-          largest_part, static_cast<double>(device.peak.count()) / static_cast<double>(device.told_free.count()));
+      largest_part = std::max(largest_part,
+                              static_cast<double>(device.peak.count()) / static_cast<double>(device.told_free.count()));
     }
   }
   return Bytes{static_cast<std::uint64_t>(static_cast<double>(total.count()) * std::min(largest_part, 1.0))};

@@ -65,13 +65,14 @@ void Measuring::ask_beyond_the_lease() {
   if (settings_.overuse != Consequence::stop || allowance_.whole_devices) {
     return;
   }
-  meter_->ask_beyond({allowance_.leased, place_.largest_total()}, [process = &process_, allowance = allowance_](const devices::Usage& usage) {
-    if (const auto overuse = overuse_in(usage, allowance, Overrun::stopped); !overuse.text.empty()) {
-      static_cast<void>(process->synchronize_and_trim());
-      runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
-      gputest::detail::TestRun::of_process().stop(overuse.text);
-    }
-  });
+  meter_->ask_beyond({allowance_.leased, place_.largest_total()},
+                     [process = &process_, allowance = allowance_](const devices::Usage& usage) {
+                       if (const auto overuse = overuse_in(usage, allowance, Overrun::stopped); !overuse.text.empty()) {
+                         static_cast<void>(process->synchronize_and_trim());
+                         runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
+                         gputest::detail::TestRun::of_process().stop(overuse.text);
+                       }
+                     });
 }
 
 void Measuring::watch(const std::string& who) {

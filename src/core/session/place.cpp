@@ -206,7 +206,7 @@ Bytes Place::largest_for_a_test() const {
 Bytes Place::largest_total() const {
   Bytes largest;
   for (const std::size_t index : candidates_) {
-    largest = std::max(largest, machine_->devices()[index].total);
+    largest = std::max(largest, machine_->devices()[index].total + Bytes{machine_->set_aside_bytes(index)});
   }
   return largest;
 }

@@ -85,7 +85,7 @@ public:
   /// known.
   [[nodiscard]] Bytes largest_for_a_test() const;
 
-  /// The memory of the largest device that the process could choose.
+  /// The memory of the largest device that the process could choose, whatever GPUTEST_DEVICE_MEMORY leaves tests of it.
   [[nodiscard]] Bytes largest_total() const;
 
   /// What a process can have of that one of its devices which has the least.
@@ -148,7 +148,7 @@ private:
   std::optional<ParentLease> parent_lease_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   std::optional<ledger::Ledger::EnterRequest> deferred_; ///< to enter by, if a test can run after all
-  std::vector<std::size_t> candidates_; ///< of which it chooses, in the machine's list
+  std::vector<std::size_t> candidates_;                  ///< of which it chooses, in the machine's list
   ChosenDevices chosen_;
   Overhead overhead_;
   DeviceHeap heap_;

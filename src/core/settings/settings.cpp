@@ -221,8 +221,8 @@ Entry parse_entry(const ReadVariable& read) {
   }
   if (!entry.no_gpu) {
     const bool alone = memory == "auto alone";
-    entry.request = memory.empty() || memory == "auto" || alone ? estimated_request(read)
-                                                                : parse_request(memory, "GPUTEST_MEMORY");
+    entry.request =
+        memory.empty() || memory == "auto" || alone ? estimated_request(read) : parse_request(memory, "GPUTEST_MEMORY");
     entry.request.alone = entry.request.alone || alone;
     entry.request.gpus = gpus.empty() ? 1 : policy::parse_int(gpus, 0, max_gpus, "GPUTEST_GPUS");
   }

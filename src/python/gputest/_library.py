@@ -166,9 +166,9 @@ _ON_WAIT = ctypes.CFUNCTYPE(c_int, c_char_p)
 def _load() -> Any:
     if _portable.is_needed():
         return _portable.Library()
-    beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.0"
+    beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.1"
     try:
-        library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.0")
+        library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.1")
     except OSError as error:
         raise ImportError("gputest: its library cannot be loaded: {}. Install the package again; in a build tree, build "
                           "the target gputest_c".format(error)) from None

@@ -577,7 +577,9 @@ class _Leases:
             if self._entered is None:
                 self._enter()
             chosen = len(self._session.devices)
-            if chosen and need.gpus > max(chosen, int(_option(self._config, "gpu_devices") or 1)) and self._entered:
+            # Chosen before the tests were known. Else there are no more, and the test is skipped.
+            was_early = hasattr(self._config, "gputest_usable_bytes")
+            if was_early and chosen and need.gpus > max(chosen, int(_option(self._config, "gpu_devices") or 1)) and self._entered:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
                                 "or --gpu-devices={}").format(who, need.gpus, chosen, need.gpus, need.gpus)
             outcome = self._session.begin(self._request(need, who), who)

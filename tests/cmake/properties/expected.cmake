@@ -70,6 +70,8 @@ expect_property(host_program SKIP_RETURN_CODE null)
 expect_command(host_emulated [=[["<linked>", "--cpu=a,b", "<emulated>"]]=])
 expect_command(host_with_its_own_main [=[["<own_main>"]]=])
 expect_property(host_with_its_own_main SKIP_RETURN_CODE 219)
+expect_command(host_without_a_word_on_the_launcher [=[["<own_main>"]]=])
+expect_property(host_without_a_word_on_the_launcher SKIP_RETURN_CODE 219)
 
 # Arguments arrive unchanged.
 expect_command(odd_arguments

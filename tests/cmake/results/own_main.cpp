@@ -15,7 +15,9 @@
 namespace {
 
 class FailsLate : public testing::EmptyTestEventListener {
-  void OnTestProgramEnd(const testing::UnitTest& /*unit_test*/) override { throw std::runtime_error{"too late for a test"}; }
+  void OnTestProgramEnd(const testing::UnitTest& /*unit_test*/) override {
+    throw std::runtime_error{"too late for a test"};
+  }
 };
 
 } // namespace

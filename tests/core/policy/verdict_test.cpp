@@ -135,14 +135,15 @@ TEST(NextAttempt, after_memory_that_others_took_is_the_last_one_alone) {
     const auto next = next_attempt("sort", report, 1, attempts);
     EXPECT_EQ(next.number, attempts);
     EXPECT_TRUE(next.alone);
-    EXPECT_EQ(next.because, "sort ran out of memory within its lease of 3 GiB, while tests of other processes had 1 GiB "
-                            "more than gputest had estimated for them");
+    EXPECT_EQ(next.because,
+              "sort ran out of memory within its lease of 3 GiB, while tests of other processes had 1 GiB "
+              "more than gputest had estimated for them");
   }
   report.stopped = {Bytes{1}, {}, {}}; // by what it takes without a lease
   const auto next = next_attempt("sort", report, 1, 3);
   EXPECT_EQ(next.number, 3);
   EXPECT_TRUE(next.alone);
-  EXPECT_EQ(next.because, "sort takes memory without a lease, such as in SetUpTestSuite(), for which there was no room "
+  EXPECT_EQ(next.because, "sort takes memory outside of its leases, for which there was no room "
                           "beside other processes");
 }
 
