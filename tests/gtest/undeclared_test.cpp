@@ -86,6 +86,13 @@ protected:
   }
 };
 
+TEST_F(Undeclared, test_asks_for_what_the_device_has_beyond_GPUTEST_DEVICE_MEMORY) {
+  set("GPUTEST_DEVICE_MEMORY", "1GiB");
+  const Ended much = run_test("much");
+  EXPECT_EQ(much.exit_code, 0) << much.out << much.err;
+  EXPECT_THAT(much.err, AllOf(HasSubstr("much took 2 GiB, and its lease is "), Not(HasSubstr("its lease is 256 MiB"))));
+}
+
 TEST_F(Undeclared, test_takes_what_there_is_room_for_and_runs_once) {
   const Ended much = run_test("much");
   EXPECT_EQ(much.exit_code, 0) << much.out << much.err;
