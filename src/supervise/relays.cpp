@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Else the command waits for this process at each 64 KiB. More would be too much of what a user may have in pipes.
+/// With the usual 64 KiB the command waits more often. More than this would be too much of what a user may have in pipes.
 constexpr int size_of_pipe = 1 << 18;
 using os::KernelClock;
 using std::chrono::nanoseconds;

@@ -33,7 +33,7 @@ struct TestCase {
 /// Of CTest for a test without a TIMEOUT.
 inline constexpr std::chrono::milliseconds usual_time_limit{1'500'000};
 
-/// How long it may take, the end of its process included: TIMEOUT, else as CTest says.
+/// How long a case may take, the end of its process included: TIMEOUT, else as CTest says.
 [[nodiscard]] std::chrono::milliseconds time_limit_of(const TestCase& test);
 
 /// Names all that has to be the same for two cases to share a worker, apart from the ctest run: the executable, its

@@ -27,25 +27,33 @@ public:
   }
 
   [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
-  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t index) const override { return inner_->reserved_bytes(index); }
-  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t index) const override {
-    return inner_->usual_overhead_bytes(index);
+  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t index) const override {
+    return inner_of(index).reserved_bytes(index);
   }
-  [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override { return inner_->used_bytes(index); }
-  [[nodiscard]] MemoryUse memory(std::size_t index) const override { return inner_->memory(index); }
+  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t index) const override {
+    return inner_of(index).usual_overhead_bytes(index);
+  }
+  [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override { return inner_of(index).used_bytes(index); }
+  [[nodiscard]] MemoryUse memory(std::size_t index) const override { return inner_of(index).memory(index); }
   [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {
-    auto facts = inner_->facts(index, ask);
+    auto facts = inner_of(index).facts(index, ask);
     facts.processes_allowed = processes_allowed_;
     return facts;
   }
   [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
-    return (inner_->devices().at(index).total - devices_.at(index).total).count();
+    return (inner_of(index).devices().at(index).total - devices_.at(index).total).count();
   }
   [[nodiscard]] std::string left_out() const override { return inner_ ? inner_->left_out() : ""; }
   [[nodiscard]] std::string origin() const override { return inner_ ? inner_->origin() : "no devices"; }
 
 private:
-  std::unique_ptr<DeviceList> inner_;
+  /// Throws std::out_of_range if there is no such device.
+  [[nodiscard]] const DeviceList& inner_of(std::size_t index) const {
+    static_cast<void>(devices_.at(index));
+    return *inner_;
+  }
+
+  std::unique_ptr<DeviceList> inner_; ///< null: there are no devices
   std::vector<Device> devices_;
   int processes_allowed_;
 };
