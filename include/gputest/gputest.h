@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* gputest for C, and for every language that can call C. The library is libgputest.so.1. A program opens a session,
+/* gputest for C, and for every language that can call C. The library is libgputest.so.0. A program opens a session,
    asks it for GPU memory before each test (a lease), and gives the memory back afterwards. `examples/c` is a complete
    program.
 
@@ -179,6 +179,24 @@ typedef struct gputest_findings {
    one is held, and examines what the test has left. Memory that is still allocated counts from then on as overhead of
    this process. Set `findings->size` before. The texts are valid until the next gputest_end() or gputest_close(). */
 int gputest_end(gputest_session* session, const char* who, gputest_findings* findings);
+
+/* The steps of gputest_begin() and gputest_end(), for programs that need them one by one. */
+
+/* Names the test that runs now, for messages and the run log. "" or NULL: none runs. */
+int gputest_test_begins(gputest_session* session, const char* who);
+
+/* Counts memory that this process has allocated without a lease as its overhead, and prints on stderr how much it was;
+   `where` names the code that allocated it. Does nothing while a lease is held. */
+int gputest_count_unleased(gputest_session* session, const char* where);
+
+/* Leases memory for the test `who`, and blocks until it is free (GPUTEST_NESTED: one is held). */
+int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait);
+
+/* Waits until the devices have finished, trims CUDA's memory pools, and releases the lease, if one is held. */
+void gputest_release(gputest_session* session);
+
+/* Examines the test `who` after its gputest_release(). The texts are valid as those of gputest_end(). */
+int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings);
 
 /* Explains why the test `who` ran out of memory under its lease: which processes use more than they leased, and what to
    do. Empty if there is no explanation. Valid until the next call or gputest_close(). */

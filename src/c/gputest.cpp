@@ -447,6 +447,31 @@ int gputest_begin(gputest_session* session, const gputest_request* request, cons
   });
 }
 
+int gputest_test_begins(gputest_session* session, const char* who) {
+  return guarded([&] {
+    static_cast<void>(session_of(session));
+    detail::TestRun::of_process().running(text_of(who));
+  });
+}
+
+int gputest_count_unleased(gputest_session* session, const char* where) {
+  return guarded([&] { session_of(session).count_unleased(text_of(where)); });
+}
+
+int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
+  return guarded([&] {
+    auto& own = session_of(session);
+    const auto asked = request_of(checked(request, "gputest_request"), own.entry());
+    const WaitingAs waiting{*session, wait};
+    session->lease = own.lease(asked, text_of(who));
+    return result_of(session->lease.outcome());
+  });
+}
+
+void gputest_release(gputest_session* session) {
+  static_cast<void>(guarded([&] { session_of(session).release(); }));
+}
+
 int64_t gputest_allocated(gputest_session* session) {
   int64_t bytes = -1;
   static_cast<void>(guarded([&] { bytes = bytes_of(session_of(session).allocated()); }));
@@ -454,14 +479,24 @@ int64_t gputest_allocated(gputest_session* session) {
 }
 
 int gputest_end(gputest_session* session, const char* who, gputest_findings* findings) {
+  const int released = guarded([&] {
+    static_cast<void>(checked(findings, "gputest_findings"));
+    session_of(session).release();
+  });
+  const int result = released == GPUTEST_OK ? gputest_examine(session, who, findings) : released;
+  if (released == GPUTEST_OK) {
+    detail::TestRun::of_process().running("");
+    session->running.clear();
+  }
+  return result;
+}
+
+int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings) {
   return guarded([&] {
     auto& own = session_of(session);
     const auto size = checked(findings, "gputest_findings").size;
     const std::lock_guard guard{session->examining};
-    own.release();
     session->findings = own.examine(text_of(who));
-    detail::TestRun::of_process().running("");
-    session->running.clear();
     session->problems.clear();
     for (const auto& problem : session->findings.problems) {
       session->problems.push_back(problem.c_str());

@@ -171,6 +171,11 @@ static void check_refused(gputest_session* session, const char* why) {
   CHECK_REFUSED(gputest_get_device(session, 0, &device));
   CHECK_REFUSED(gputest_begin(session, &request, "refused", NULL));
   CHECK_REFUSED(gputest_end(session, "refused", &findings));
+  CHECK_REFUSED(gputest_lease(session, &request, "refused", NULL));
+  CHECK_REFUSED(gputest_examine(session, "refused", &findings));
+  CHECK_REFUSED(gputest_count_unleased(session, "refused"));
+  CHECK_REFUSED(gputest_test_begins(session, "refused"));
+  gputest_release(session);
   CHECK_REFUSED(gputest_test_ended(session, &end));
   CHECK(gputest_device_count(session) == 0);
   CHECK(gputest_allocated(session) == -1);
@@ -204,6 +209,20 @@ static void test_refuses_null_in_place_of_a_result(void) {
   CHECK(gputest_test_ended(session, NULL) == GPUTEST_INVALID);
   CHECK(gputest_begin(session, NULL, "", NULL) == GPUTEST_INVALID);
   CHECK(gputest_parse_bytes(NULL, NULL) == GPUTEST_INVALID);
+  gputest_close(session);
+}
+
+static void test_can_go_step_by_step(void) {
+  gputest_session* const session = entered("1GiB");
+  const gputest_request request = of_memory("1GiB");
+  gputest_findings findings;
+  findings.size = sizeof findings;
+  CHECK(gputest_test_begins(session, "steps") == GPUTEST_OK);
+  CHECK(gputest_count_unleased(session, "steps") == GPUTEST_OK);
+  CHECK(gputest_lease(session, &request, "steps", NULL) == GPUTEST_OK);
+  gputest_release(session);
+  CHECK(gputest_allocated(session) == -1);
+  CHECK(gputest_examine(session, "steps", &findings) == GPUTEST_OK && findings.problem_count == 0);
   gputest_close(session);
 }
 
@@ -335,6 +354,7 @@ int main(int argc, char** argv) {
   in_a_process(test_leases_and_examines);
   in_a_process(test_refuses_a_session_that_is_null_or_closed);
   in_a_process(test_refuses_null_in_place_of_a_result);
+  in_a_process(test_can_go_step_by_step);
   in_a_process(test_a_forked_child_may_not_use_the_session);
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

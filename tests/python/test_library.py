@@ -27,6 +27,11 @@ def test_a_session_leases_examines_and_closes(monkeypatch):
         with gputest.SimulatedBuffer("512MiB"):
             pass
         assert session.end("fits") == gputest.Findings([], "", 512 << 20, 0, "exact")
+        session.test_begins("steps")
+        session.count_unleased("steps")
+        assert session.lease(gputest.Request("1GiB"), "steps")
+        session.release()
+        assert session.examine("steps") == gputest.Findings([], "", 0, 0, "exact")
         refused = session.begin(gputest.Request("40GiB"), "too large")
         assert not refused and refused.kind == "skip" and "needs 40.5 GiB" in refused.reason
     session.close()  # twice is harmless
@@ -105,7 +110,9 @@ def test_no_value_crashes_python_or_becomes_another(value):
 
 _CALLS = """
 calls = [lambda: s.enter([]), lambda: s.devices, lambda: s.begin(Request("1GiB"), "x"), lambda: s.allocated(), lambda: s.end("x"),
-         lambda: s.explain_out_of_memory("x"), lambda: s.test_ended(name="x"), lambda: s.report_end(), lambda: s.__enter__()]
+         lambda: s.test_begins("x"), lambda: s.count_unleased("x"), lambda: s.lease(Request("1GiB"), "x"), lambda: s.release(),
+         lambda: s.examine("x"), lambda: s.explain_out_of_memory("x"), lambda: s.test_ended(name="x"), lambda: s.report_end(),
+         lambda: s.__enter__()]
 assert len(calls) == sum(not name.startswith("_") for name in vars(Session)) - 1 + 1  # not close(), but __enter__()
 
 def refused(word):

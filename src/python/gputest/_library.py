@@ -166,9 +166,9 @@ _ON_WAIT = ctypes.CFUNCTYPE(c_int, c_char_p)
 def _load() -> Any:
     if _portable.is_needed():
         return _portable.Library()
-    beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.1"
+    beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.0"
     try:
-        library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.1")
+        library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.0")
     except OSError as error:
         raise ImportError("gputest: its library cannot be loaded: {}. Install the package again; in a build tree, build "
                           "the target gputest_c".format(error)) from None
@@ -184,6 +184,11 @@ def _load() -> Any:
         "device_count": [c_void_p],
         "get_device": [c_void_p, c_size_t, POINTER(_Device)],
         "begin": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
+        "test_begins": [c_void_p, c_char_p],
+        "count_unleased": [c_void_p, c_char_p],
+        "lease": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
+        "release": [c_void_p],
+        "examine": [c_void_p, c_char_p, POINTER(_Findings)],
         "allocated": [c_void_p],
         "end": [c_void_p, c_char_p, POINTER(_Findings)],
         "explain_out_of_memory": [c_void_p, c_char_p],
@@ -198,7 +203,7 @@ def _load() -> Any:
         getattr(library, "gputest_" + name).restype = c_char_p
     library.gputest_device_count.restype = c_size_t
     library.gputest_allocated.restype = c_int64
-    for name in ("close", "simulated_give_back"):
+    for name in ("close", "release", "simulated_give_back"):
         getattr(library, "gputest_" + name).restype = None
     return library
 
@@ -431,12 +436,42 @@ class Session(_Owner):
 
     def end(self, who: str) -> Findings:
         """The test has ended: gives its lease back, if there is one. What was found since the last call."""
+        return self._found_by(_library.gputest_end, who)
+
+    def _found_by(self, function: Any, who: str) -> Findings:
         found = _Findings()
         with self._calling() as handle:
-            _checked(_library.gputest_end(handle, _name(who), byref(found)))
+            _checked(function(handle, _name(who), byref(found)))
             return Findings([found.problems[i].decode(errors="replace") for i in range(found.problem_count)],
                             found.overuse.decode(), None if found.peak_bytes < 0 else found.peak_bytes,
                             None if found.left_bytes < 0 else found.left_bytes, found.evidence.decode())
+
+    # The steps of begin() and end(), one by one.
+
+    def test_begins(self, who: str) -> None:
+        """For messages and the run log."""
+        with self._calling() as handle:
+            _checked(_library.gputest_test_begins(handle, _name(who)))
+
+    def count_unleased(self, where: str) -> None:
+        """Counts memory that was taken without a lease as this process's own."""
+        with self._calling() as handle:
+            _checked(_library.gputest_count_unleased(handle, _name(where)))
+
+    def lease(self, request: Request, who: str, limit: Optional[str] = None) -> Outcome:
+        """Leases memory. Blocks until it is free; KeyboardInterrupt ends the wait."""
+        asked, name = _request(request), _name(who)
+        with self._calling() as handle:
+            return _interruptible(lambda wait: _library.gputest_lease(handle, byref(asked), name, byref(wait)), limit)
+
+    def release(self) -> None:
+        """Gives the lease back, if there is one."""
+        with self._calling() as handle:
+            _library.gputest_release(handle)
+
+    def examine(self, who: str) -> Findings:
+        """What was found since the last call."""
+        return self._found_by(_library.gputest_examine, who)
 
     def explain_out_of_memory(self, who: str) -> str:
         """For a test that ran out of memory under its lease: who has memory beyond what was leased, and what to do."""

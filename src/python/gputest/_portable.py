@@ -52,6 +52,8 @@ class Library:
         found.evidence, found.overuse, found.problem_count = b"unknown", b"", 0
         return 0
 
+    gputest_examine = gputest_end
+
     def gputest_allocated(self, _: Any) -> int:
         return -1
 
