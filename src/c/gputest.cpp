@@ -40,7 +40,6 @@ struct gputest_session {
   std::mutex waiting;              ///< one wait at a time has its limit and its on_wait
   std::mutex examining;            ///< of what gputest_end() and gputest_explain_out_of_memory() return
   gputest::Lease lease;
-  std::string running; ///< the test that has the lease
   gputest::Findings findings;
   std::vector<const char*> problems;
   std::string explanation;
@@ -433,16 +432,11 @@ int gputest_begin(gputest_session* session, const gputest_request* request, cons
     const auto asked = request_of(checked(request, "gputest_request"), own.entry());
     const auto test = text_of(who);
     const WaitingAs waiting{*session, wait};
-    auto& run = detail::TestRun::of_process();
-    run.running(test);
-    try {
-      own.count_unleased(test);
-      session->lease = own.lease(asked, test);
-    } catch (const NestedLease&) {
-      run.running(session->running);
-      throw;
+    if (!session->lease) { // else this one is refused, and the test that holds it goes on
+      detail::TestRun::of_process().running(test);
     }
-    session->running = test;
+    own.count_unleased(test);
+    session->lease = own.lease(asked, test);
     return result_of(session->lease.outcome());
   });
 }
@@ -486,7 +480,6 @@ int gputest_end(gputest_session* session, const char* who, gputest_findings* fin
   const int result = released == GPUTEST_OK ? gputest_examine(session, who, findings) : released;
   if (released == GPUTEST_OK) {
     detail::TestRun::of_process().running("");
-    session->running.clear();
   }
   return result;
 }

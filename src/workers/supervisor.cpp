@@ -334,7 +334,7 @@ private:
       ::dup2(wrote.number(), STDOUT_FILENO);
       ::dup2(wrote.number(), STDERR_FILENO);
       const Descriptor one_at_a_time = open_lock_file(run_.folder, "rerun"); // cases may have locks of CTest's
-      static_cast<void>(!one_at_a_time || ::flock(one_at_a_time.number(), LOCK_EX) == 0);
+      ::flock(one_at_a_time.number(), LOCK_EX);
       std::_Exit(::getppid() == supervisor && rerun_and_check_end(test_, history_) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     const Descriptor end{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
