@@ -108,8 +108,8 @@
   ``LABELS``
     ``gpu``, ``gpu_<class>`` (``gpu_small`` with ``MEMORY auto``), and ``LABELS``
   ``SKIP_RETURN_CODE``
-    77; with ``MEMORY none`` 219, and only if the command uses gputest itself. If the project sets another code, a command of the
-    launcher that ends with that code has skipped itself
+    77; with ``MEMORY none`` 219. If the project sets another code, a command of the launcher, or with ``MEMORY none`` a command that does not link
+    ``gputest::main``, that ends with that code has skipped itself
   ``TIMEOUT``
     the limit (three times, with ``MEMORY auto``) plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
     cannot end the test

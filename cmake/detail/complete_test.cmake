@@ -11,26 +11,27 @@ function(_gputest_complete_test name settings own_labels program target by_link 
 
   _gputest_watcher("" watcher)
   set(links_main FALSE)
-  set(uses_gputest FALSE)
   if(by_link)
     _gputest_links_main("${target}" links_main)
-    _gputest_links("${target}" "gputest|gputest::gputest" uses_gputest)
+  endif()
+  set(may_be_foreign FALSE)
+  if(target STREQUAL "" OR (by_link AND NOT links_main))
+    set(may_be_foreign TRUE)
   endif()
   # 77 is how gputest says that a test was skipped. With another code a skip would be a failure, so a command of the launcher that has
   # a code of its own for it is told to gputest. A program that nobody watches may mean anything by 77, so gputest says a skip by a code
-  # of its own there.
+  # of its own there, unless the project has set one: a script may pass it on.
   set(skip_code 77)
   if(memory_class STREQUAL "host")
     _gputest_unwatched_skip_code(skip_code)
-  elseif("${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0 AND watcher STREQUAL "ctest"
-         AND (target STREQUAL "" OR (by_link AND NOT links_main)))
+  elseif(may_be_foreign AND "${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0 AND
+         watcher STREQUAL "ctest")
     set(watcher "skip_code:${SKIP_RETURN_CODE}")
     set(SKIP_RETURN_CODE 77)
   endif()
-  if(memory_class STREQUAL "host" AND NOT links_main AND NOT uses_gputest AND (by_link OR target STREQUAL ""))
-  elseif("${SKIP_RETURN_CODE}" MATCHES "^(77)?$")
+  if("${SKIP_RETURN_CODE}" STREQUAL "" OR ("${SKIP_RETURN_CODE}" STREQUAL "77" AND NOT (memory_class STREQUAL "host" AND may_be_foreign)))
     set_property(TEST "${name}" PROPERTY SKIP_RETURN_CODE ${skip_code})
-  else()
+  elseif(NOT memory_class STREQUAL "host" OR NOT may_be_foreign)
     _gputest_fail("SKIP_RETURN_CODE is ${SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Remove the property. To skip a test for a reason of its own, use its framework's macro (GTEST_SKIP), or print a line and set SKIP_REGULAR_EXPRESSION.")
   endif()
 
