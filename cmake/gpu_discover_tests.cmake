@@ -47,8 +47,8 @@
     which keeps running and runs one case after another, so its cases share one CUDA context. Each case is still an entry with its own
     result, output, time and ``TIMEOUT``. The guide about workers lists the cases that run in a process of their own nevertheless.
     One more entry, ``<target>.workers_end``, ends the workers after the cases, and fails if a worker fails while it exits, or if nobody saw it exit. All calls for
-    the target share this entry. It has the label ``gpu``, every ``RESOURCE_LOCK`` in the ``PROPERTIES`` of these calls, and the
-    ``FIXTURES_REQUIRED`` that all of them have. A ``RESOURCE_LOCK`` of gputest's lets CTest run so many cases of one executable at a time
+    the target with the same ``FIXTURES_REQUIRED`` in ``PROPERTIES`` share workers and this entry (the next is ``<target>.workers_end-2``). It has the label ``gpu``,
+    these fixtures, and every ``RESOURCE_LOCK`` in the ``PROPERTIES`` of these calls. A ``RESOURCE_LOCK`` of gputest's lets CTest run so many cases of one executable at a time
     as there are places for each executable of the project. ``worker`` needs ``GRANULARITY case``, excludes ``LAUNCHER on``, and has no effect if
     CMake puts an emulator or another launcher before the executable. Default: ``process``.
 

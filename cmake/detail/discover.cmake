@@ -211,8 +211,20 @@ exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GP
 
 string(SHA256 gputest_workers "${gputest_executable}")
 string(SUBSTRING "${gputest_workers}" 0 16 gputest_workers)
-set(gputest_workers gputest_workers_${gputest_workers}) # the fixture of its cases that workers may run
+set(gputest_workers gputest_workers_${gputest_workers})
+# The fixture of the cases that share workers, and the entry that ends these: those of one executable with the same fixtures of the
+# user, so that this entry can require them.
+set(gputest_group ${gputest_workers})
+set(gputest_fixtures "")
+if(NOT gputest_property_FIXTURES_REQUIRED STREQUAL "")
+  list(SORT gputest_property_FIXTURES_REQUIRED)
+  list(REMOVE_DUPLICATES gputest_property_FIXTURES_REQUIRED)
+  string(SHA256 gputest_fixtures "${gputest_property_FIXTURES_REQUIRED}")
+  string(SUBSTRING "${gputest_fixtures}" 0 16 gputest_fixtures)
+  string(APPEND gputest_group _${gputest_fixtures})
+endif()
 if(NOT gputest_code_of_ENTRY_PROGRAM STREQUAL "")
+  _gputest_name_end_of_workers()
   _gputest_find_end_of_workers()
 endif()
 set(gputest_directory "${CMAKE_CURRENT_LIST_DIR}")

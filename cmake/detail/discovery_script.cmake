@@ -21,7 +21,6 @@ function(_gputest_discovery_script target number part result)
     set(ENTRY_PROGRAM "$<TARGET_FILE:gputest::entry>")
     _gputest_note_executable_with_workers("${target}")
     set(all_with_workers "$<TARGET_PROPERTY:gputest_all_with_workers,GPUTEST_EXECUTABLES>")
-    _gputest_note_fixtures_of_workers("${target}" "${ARG_PROPERTY_FIXTURES_REQUIRED}")
   endif()
 
   set(own_prefix "${target}.")
@@ -31,8 +30,7 @@ function(_gputest_discovery_script target number part result)
   set(text "# Written by gpu_discover_tests(); runs when ctest starts.
 set(gputest_script \"\${CMAKE_CURRENT_LIST_FILE}\")
 set(gputest_executable [======[$<TARGET_FILE:${target}>]======])
-set(gputest_all_with_workers [[${all_with_workers}]])
-set(gputest_fixtures_of_all [======[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WORKERS>]======])\n") # also by later calls
+set(gputest_all_with_workers [[${all_with_workers}]])\n")
   _gputest_append_variable(target "${target}")
   if(NOT part STREQUAL "discover")
     _gputest_append_variable(cmake "${CMAKE_COMMAND}")
@@ -50,7 +48,8 @@ set(gputest_fixtures_of_all [======[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES
           TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR DISCOVERY_TIMEOUT CATCH2)
     _gputest_append_variable(${keyword} "${ARG_${keyword}}")
   endforeach()
-  foreach(property IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH)
+  foreach(property IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH
+          FIXTURES_REQUIRED)
     _gputest_append_variable(property_${property} "${ARG_PROPERTY_${property}}")
   endforeach()
   foreach(keyword IN ITEMS LABELS RESOURCE_LOCK)
@@ -72,22 +71,6 @@ endfunction()
 function(_gputest_append_variable name value)
   _gputest_quote("${value}" quoted)
   set(text "${text}set(gputest_${name} ${quoted})\n" PARENT_SCOPE)
-endfunction()
-
-# Notes the fixtures of the user that the end of the workers requires, so that it comes before their clean-ups: those of all calls
-# for a target with ISOLATION worker. What one call does not require must not be set up for its cases alone; and it could come
-# after the clean-up of such a fixture: the end of the workers, which comes after all calls, would be in a circle.
-function(_gputest_note_fixtures_of_workers target fixtures)
-  get_property(is_noted TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS SET)
-  if(is_noted)
-    get_property(noted TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS)
-    foreach(fixture IN LISTS fixtures)
-      if(NOT fixture IN_LIST noted)
-        list(REMOVE_ITEM fixtures "${fixture}")
-      endif()
-    endforeach()
-  endif()
-  set_property(TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS "${fixtures}")
 endfunction()
 
 # Notes an executable of the project for all calls, also earlier ones: in a target, because CMake reads its properties when it

@@ -192,7 +192,7 @@ function(_gputest_define_kind settings_of_case selects)
       set(launcher "${gputest_code_of_ENTRY_PROGRAM} \${worker}")
       set(before "_gputest_next_in_lane(\"\${name}\" worker lane)\n")
       set(first " \${lane}") # CTest adds the user's own locks to it. A COST of scheduling's or of the user's replaces this one
-      set(last " FIXTURES_REQUIRED ${gputest_workers}")
+      set(last " FIXTURES_REQUIRED ${gputest_group}")
     endif()
   endif()
   _gputest_properties_of_kind(own)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gputest-entry [--alone=<why>] [--long] <executable> <argument>...
-// gputest-entry --end <executable> [<file of its long cases>]
+// gputest-entry [--alone=<why>] [--fixtures=<hash>] [--long] <executable> <argument>...
+// gputest-entry --end <executable> [<file of its long cases> [<hash of the fixtures>]]
 // gputest-entry --watch <executable> <argument>...
 // gputest-entry --list <seconds> <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another; or, with --alone, by a process of the case's own, and
-// says why; --long: it took long when it ran last. When all cases have ended, CTest starts the second form, whose entry
-// fails if a worker does not end as it should. The third form runs and watches any other executable whose tests gputest
-// runs. The fourth has an executable list its tests when ctest starts.
+// says why; --long: it took long when it ran last; --fixtures: those of the user, which cases that share a worker have
+// in common. When all cases have ended, CTest starts the second form, whose entry fails if a worker does not end as it
+// should. The third form runs and watches any other executable whose tests gputest runs. The fourth has an executable
+// list its tests when ctest starts.
 #include "supervise/descendants.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/watcher.hpp"
@@ -69,7 +70,7 @@ int main(int argc, char** argv) try {
     return gputest::workers::watch({argv + 2, argv + argc});
   }
   if (argc > 2 && std::string{argv[1]} == "--end") { // what `ctest -- ARGS` adds to every command is for the tests
-    return gputest::workers::end_workers(argv[2], argc > 3 ? argv[3] : "");
+    return gputest::workers::end_workers(argv[2], argc > 3 ? argv[3] : "", argc > 4 ? argv[4] : "");
   }
   const auto test = gputest::workers::read_test_case({argv + 1, argv + argc});
   if (test.command.empty()) {

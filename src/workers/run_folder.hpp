@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 /// - `start`: locked by whoever starts a worker; not empty while that one runs its first case;
 /// - `earned`: the milliseconds for which workers have run cases, less twice what their starts took;
 /// - `alone`: why this executable cannot have workers, if it cannot;
-/// - `executable`: its path;
+/// - `executable`: its path; `fixtures`: those of the user that its cases require;
 /// - `processes`: each supervisor holds a PresenceLock of it as long as it lives;
 /// - `end`: is there when no more cases come;
 /// - `unconfirmed-<pid>`: the cases that passed in the worker of that supervisor, whose end nobody has seen yet. Is

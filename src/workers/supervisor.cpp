@@ -108,7 +108,8 @@ private:
     started_ = Clock::now();
     takes_cases_ = PresenceLock{run_.folder, "supervisors"};
     std::string why;
-    if (!write_file(run_.folder, "executable", test_.command.front())) {
+    if (!write_file(run_.folder, "fixtures", test_.fixtures) ||
+        !write_file(run_.folder, "executable", test_.command.front())) {
       why = run_.path + ": " + std::strerror(errno); // NOLINT: one thread
     }
     ::unlinkat(run_.folder.number(), "told", 0);

@@ -125,10 +125,14 @@ std::string variable(const char* name) { return os::read_variable(name).value_or
 
 TestCase read_test_case(std::vector<std::string> arguments) {
   TestCase test;
-  if (!arguments.empty() && policy::starts_with(arguments.front(), "--alone=")) {
-    test.reason_for_own_process = arguments.front().substr(std::strlen("--alone="));
-    arguments.erase(arguments.begin());
-  }
+  const auto take = [&](std::string_view option, std::string& value) {
+    if (!arguments.empty() && policy::starts_with(arguments.front(), option)) {
+      value = arguments.front().substr(option.size());
+      arguments.erase(arguments.begin());
+    }
+  };
+  take("--alone=", test.reason_for_own_process);
+  take("--fixtures=", test.fixtures);
   if (!arguments.empty() && arguments.front() == "--long") {
     test.was_long = true;
     arguments.erase(arguments.begin());
@@ -185,6 +189,7 @@ std::string worker_key_of(const TestCase& test) {
   text.add(test.command.front());
   text.add_file(executable);
   text.add(test.report_format);
+  text.add(test.fixtures);
   text.add_numbers(test.arguments.size());
   for (const auto& argument : test.arguments) {
     text.add(argument);

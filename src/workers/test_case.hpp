@@ -21,13 +21,14 @@ struct TestCase {
   std::string name;                       ///< as CTest knows it, for messages
   std::string reason_for_own_process;     ///< why it has to run in a process of its own; empty: a worker may run it
   bool prints_reason = true;              ///< whether reason_for_own_process is to be written
+  std::string fixtures;                   ///< names those of the user that it requires; empty: none
   bool was_long = false;                  ///< whether it stands in the file of its executable's long cases
   bool dependence_fails = true;           ///< unless GPUTEST_DEPENDENCE=show
   std::optional<policy::TimeLimit> limit; ///< GPUTEST_TIMEOUT
 };
 
-/// `arguments` are those of the caller: `[--alone=<why>] [--long] <executable> <argument>...`. The variables of this
-/// process's environment are read.
+/// `arguments` are those of the caller: `[--alone=<why>] [--fixtures=<hash>] [--long] <executable> <argument>...`. The
+/// variables of this process's environment are read.
 [[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
 
 /// Of CTest for a test without a TIMEOUT.

@@ -152,7 +152,7 @@ std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const
 
 } // namespace
 
-int end_workers(const std::string& executable, const std::string& long_cases) {
+int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
   const auto run = open_run_folder({});
   std::string failures;
   std::string changes;                     // of the long cases
@@ -161,7 +161,7 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
   bool any = false;
   for (const auto& worker_key : run.run ? names_in(run.run) : std::vector<std::string>{}) {
     const auto folder = open_own_folder(run.run.number(), worker_key.c_str());
-    if (contents_of(folder, "executable") != executable) {
+    if (contents_of(folder, "executable") != executable || contents_of(folder, "fixtures") != fixtures) {
       continue;
     }
     any = true;

@@ -154,7 +154,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
   EXPECT_THAT(all.at("tests.workers_end").command,
-              ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt")));
+              ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt"), ""));
   EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   EXPECT_EQ(all.at("tests.workers_end").properties.at("ENVIRONMENT").dump(), R"(["GPUTEST_TEST=tests.workers_end"])");
@@ -293,7 +293,7 @@ TEST_F(Discovery, has_one_end_of_workers_for_all_calls_for_a_target_and_keeps_th
   EXPECT_THAT(of_sub, UnorderedElementsAre("Medium.says_a_size.s", "tests.workers_end"));
 }
 
-TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_that_all_cases_require) {
+TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_that_their_cases_require) {
   configure("foreach(fixture db server)\n"
             "  add_test(NAME ${fixture}_up COMMAND sh -c :)\n"
             "  add_test(NAME ${fixture}_down COMMAND sh -c :)\n"
@@ -303,12 +303,18 @@ TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_that_all_cas
             "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first PROPERTIES FIXTURES_REQUIRED "
             "\"db;server\")\n"
             "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES FIXTURES_REQUIRED "
-            "\"db;server\")\n");
+            "\"server;db\")\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Small.test)\n");
   const auto ended = ctest({});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("out of 9\n")) << "calls with the same fixtures share an entry";
   for (const std::string cleanup : {"db_down", "server_down"}) {
-    EXPECT_LT(ended.out.find(": tests.workers_end"), ended.out.find(": " + cleanup)) << ended.out;
+    EXPECT_LT(ended.out.find(": tests.workers_end ."), ended.out.find(": " + cleanup)) << ended.out;
   }
+  EXPECT_THAT(ctest({"-R", "Small.test"}).out, AllOf(HasSubstr(": tests.workers_end-2 ."), HasSubstr("out of 2\n")))
+      << "no fixture is set up that the case does not require";
+  EXPECT_THAT(ctest({"-V", "-E", "_end$"}).out, HasSubstr("ctest's option -E may leave out tests.workers_end,"));
+  EXPECT_THAT(ctest({"-V", "-E", "_end-2"}).out, HasSubstr("ctest's option -E may leave out tests.workers_end-2,"));
 }
 
 TEST_F(Discovery, makes_no_circle_of_the_fixtures_of_several_calls) {
@@ -320,7 +326,8 @@ TEST_F(Discovery, makes_no_circle_of_the_fixtures_of_several_calls) {
             "FIXTURES_REQUIRED both)\n"
             "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Small.test PROPERTIES DEPENDS Medium.says_no_size "
             "FIXTURES_REQUIRED both)\n");
-  EXPECT_EQ(entries().at("tests.workers_end").properties.at("FIXTURES_REQUIRED").dump(), R"(["both"])");
+  EXPECT_EQ(entries().at("tests.workers_end").properties.at("FIXTURES_REQUIRED").dump(), R"(["both","db"])");
+  EXPECT_EQ(entries().at("tests.workers_end-2").properties.at("FIXTURES_REQUIRED").dump(), R"(["both"])");
   const auto ended = ctest({});
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
 }

@@ -531,6 +531,19 @@ TEST_F(WorkerCase, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
+TEST_F(WorkerCase, shares_a_worker_with_those_that_require_the_same_fixtures_until_these_have_ended) {
+  const std::string of_an_entry = "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=with_db\"";
+  add("Plain.a");
+  add_command("with_db", {ENTRY_PROGRAM, "--fixtures=db", CASES, "--gtest_filter=Plain.b"}, of_an_entry);
+  add_command("end_with_db", {ENTRY_PROGRAM, "--end", CASES, "", "db"});
+  add("Plain.c");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES, "", ""});
+  const auto results = run({"-j1"});
+  EXPECT_EQ(results.at("Plain.c").processes, results.at("Plain.a").processes);
+  EXPECT_THAT(results.at("end_with_db").output, HasSubstr("1 case of " CASES " had 1 worker:"));
+  EXPECT_THAT(results.at("workers_end").output, HasSubstr("2 cases of " CASES " had 1 worker:"));
+}
+
 TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
   add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
   add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another worker key
