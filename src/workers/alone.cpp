@@ -215,7 +215,7 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
   return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
 }
 
-bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases) {
+bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, const std::function<void()>& look) {
   os::set_variable("GPUTEST_LOG", "off");
   while (!cases.empty()) {
     const auto list = take_last(cases);
@@ -227,8 +227,8 @@ bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases) {
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
     os::set_variable("GPUTEST_TIMEOUT", std::to_string(longest_rerun(test, list.size()).count()));
-    const auto end =
-        run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable});
+    const auto end = run_entry(command_of_worker(test),
+                               {test.command.front(), policy::CommandKind::gputest_executable, false, false, 0, look});
     if (end.signal != 0 || !does_not_fail(end.exit_code)) {
       say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
       return false;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,10 @@ struct Alone {
 [[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
 /// Runs these cases once more, one after another, in one process like a worker's (in several, if their names are too
-/// long for one), as run_entry() does: their memory may grow, or they run again. Each list has a time limit. Returns whether all
-/// have passed and each process has ended as it should; else says how not. Changes the environment.
-[[nodiscard]] bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases);
+/// long for one), as run_entry() does: their memory may grow, or they run again. Each list has a time limit. Returns
+/// whether all have passed and each process has ended as it should; else says how not. Calls `look` meanwhile, ten
+/// times a second. Changes the environment.
+[[nodiscard]] bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases,
+                                       const std::function<void()>& look);
 
 } // namespace gputest::workers

@@ -6,16 +6,15 @@
 #include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
-#include "supervise/events.hpp"
 #include "supervise/relays.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/wait_notice.hpp"
 #include "supervise/watcher.hpp"
 #include "workers/alone.hpp"
+#include "workers/job.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/supervisor.hpp"
-#include "workers/worker_message.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -51,7 +50,6 @@ constexpr milliseconds between_looks_at_folder{20};
 constexpr milliseconds longest_first_case{500};
 /// CUDA starts in about that time. Who has waited for longer mostly waits for a case that takes long.
 constexpr milliseconds usual_start{250};
-constexpr const char* waited_beside_a_start = "because no other executable had cases, and one had waited for 0.25 s";
 /// For how long it takes a supervisor for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
@@ -64,62 +62,38 @@ constexpr milliseconds look_at_wait{1'000};
 /// For how long a supervisor may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
 
-/// A case that waits for a supervisor, seen by supervisors as a name in the folder as long as this exists.
-class Job {
-public:
-  explicit Job(const RunFolder& run)
-      : run_{run}, name_{job_name(Clock::now())}, socket_{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)} {
-    const auto first = "new-" + name_; // a supervisor takes a name without a listener for one that was left behind
-    const auto address = address_in(run_.folder, first);
-    const WithoutUmask modes; // who connects to a socket has to be able to write to it
-    is_announced_ =
-        ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
-        ::listen(socket_.number(), 1) == 0 &&
-        ::renameat(run_.folder.number(), first.c_str(), run_.folder.number(), name_.c_str()) == 0;
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-  ~Job() { ::unlinkat(run_.folder.number(), name_.c_str(), 0); }
-
-  /// The connection to a supervisor; blocks until there is one, if there is not.
-  [[nodiscard]] Descriptor accept() const {
-    return Descriptor{::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC)};
-  }
-
-  [[nodiscard]] bool is_announced() const { return is_announced_; }
-  [[nodiscard]] const Descriptor& socket() const { return socket_; }
-
-private:
-  const RunFolder& run_;
-  std::string name_;
-  Descriptor socket_;
-  bool is_announced_ = false;
+/// A further worker that is to be started.
+struct Start {
+  std::string why;             ///< for the run log; empty: none is
+  bool beside_another = false; ///< even if a worker runs its first case
 };
 
-/// Why a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
-/// `before`; empty: none is. There is none to start if there is a supervisor for each case. Where other executables of
-/// the run have cases, a start takes time from them, so the workers have to have earned it. All of them were busy while
-/// the case waited. Where no others have, a start costs nobody else anything.
-std::string why_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
+/// What to start for a case that has waited for so long, since the balance in `earned` was `before`. There is none to
+/// start if there is a supervisor for each case. Where other executables of the run have cases, a start takes time from
+/// them, so the workers have to have earned it. All of them were busy while the case waited. Where no others have, a
+/// start costs nobody else anything.
+Start decide_start(const RunFolder& run, milliseconds before, milliseconds waited) {
   const auto supervisors = count_present(run.folder, "supervisors");
   const auto cases = count_present(run.folder, "cases");
   if (supervisors == 0) {
     const auto ended = workers_of(run.folder);
-    return !ended.empty()                       ? "after one that ended " + ended.back().second
-           : is_there(run.folder, "executable") ? "after one that is about to end"
-                                                : "for the first case";
+    return {!ended.empty()                       ? "after one that ended " + ended.back().second
+            : is_there(run.folder, "executable") ? "after one that is about to end"
+                                                 : "for the first case"};
   }
   if (waited > longest_trust) {
-    return "because a case had waited for 5 s";
+    return {"because a case had waited for 5 s"};
   }
   if (supervisors >= cases) {
     return {};
   }
   if (count_cases(run.run) == cases) {
-    return waited > usual_start ? waited_beside_a_start : "because no other executable had cases";
+    const bool is_long = waited > usual_start;
+    return {std::string{"because no other executable had cases"} + (is_long ? ", and one had waited for 0.25 s" : ""),
+            is_long};
   }
   const auto balance = std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned"));
-  return balance.count() > 0 ? "because the others had worked for long enough" : "";
+  return {balance.count() > 0 ? "because the others had worked for long enough" : ""};
 }
 
 /// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
@@ -133,11 +107,11 @@ bool is_starting(const Descriptor& start) {
 
 /// Takes the one start at a time of this worker key, and starts a supervisor, unless somebody else does. Returns why
 /// there can be none; empty: no reason.
-std::string start_one(RunFolder& run, const TestCase& test, const std::string& why) {
+std::string start_one(RunFolder& run, const TestCase& test, const Start& start) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start =
-      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (why == waited_beside_a_start || !is_starting(lock));
-  if (may_start ? !start_supervisor(run, test, std::move(lock), why) : !lock) {
+      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (start.beside_another || !is_starting(lock));
+  if (may_start ? !start_supervisor(run, test, std::move(lock), start.why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
   return {};
@@ -150,35 +124,53 @@ struct Found {
 
 /// Waits until a supervisor has taken the job, and starts one where that is sooner.
 Found find_supervisor(RunFolder& run, const TestCase& test) {
+  std::string name;
+  const auto job = announce_job(run.folder, name);
   Found found;
-  const Job job{run};
-  if (!job.is_announced()) {
-    found.why_none = "its folder cannot be used: " + run.path;
-    return found;
-  }
+  found.why_none = job ? "" : "its folder cannot be used: " + run.path;
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
   auto limit = present_in(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
-  while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
+  while (found.why_none.empty() && (found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
-    if (events.add(job.socket()).add(run.ctest).wait(limit)) {
-      found.supervisor = events.is_ready(0) ? job.accept() : Descriptor{};
-      return found;
+    if (events.add(job).add(run.ctest).wait(limit)) {
+      if (events.is_ready(0)) {
+        found.supervisor = Descriptor{::accept4(job.number(), nullptr, nullptr, SOCK_CLOEXEC)};
+      }
+      break;
     }
     if (!earned) {
       earned = milliseconds_in(run.folder, "earned");
       begun = Clock::now();
     }
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
-    if (const auto why = why_start_one(run, *earned, waited); !why.empty()) {
-      found.why_none = start_one(run, test, why);
-      if (!found.why_none.empty()) {
-        return found;
-      }
+    if (const auto start = decide_start(run, *earned, waited); !start.why.empty()) {
+      found.why_none = start_one(run, test, start);
     }
     limit = between_looks_at_folder;
   }
+  ::unlinkat(run.folder.number(), name.c_str(), 0);
   return found;
+}
+
+/// The result of a case that has failed in its worker, or was skipped there, when it has run once more, alone.
+int end_after_rerun(const RunFolder& run, const TestCase& test, Mps mps, const Circumstances& circumstances) {
+  const auto alone = run_again_alone(test, circumstances);
+  if (!alone.passed && (alone.signal != 0 || !does_not_fail(alone.exit_code))) {
+    blame_for_shared_errors(run, mps);
+  }
+  if (alone.passed && circumstances.shares_errors && !alone.depends) {
+    give_up_mps_server(run, mps); // also one that CUDA cannot begin with
+  }
+  if (alone.signal != 0) {
+    end_by_signal(alone.signal);
+  }
+  const auto what = "failed in " + test.name + ", which did not fail alone";
+  if (alone.shared && test.dependence_fails && !note_end(run.folder, true, "", what)) {
+    say("failed: there is no room in " + run.path + " to note that " + test.name + " was run again");
+    return EXIT_FAILURE;
+  }
+  return alone.exit_code;
 }
 
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
@@ -191,61 +183,43 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   if (died && report.stopped && time_out.empty()) {
     return watch(test.command, report);
   }
-  const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
-  using Device = WorkerMessage::Device;
-  const bool shares_errors = answer.mps != Mps::none;
-  const bool failed = died || !does_not_fail(answer.code);
-  // A test may skip because CUDA cannot begin with that server.
-  const bool skips_without_device =
-      shares_errors && answer.code == skipped_exit_code && answer.device == Device::not_begun;
-  if (!failed && !skips_without_device) {
-    return answer.code;
-  }
-  // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
-  // another client may have kept a device from it.
   const bool at_its_end = died && answer.texts != std::vector<std::string>{""}; // after the verdict
-  const bool timed_out = died && !at_its_end && !shares_errors && !time_out.empty();
-  const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
-  if (died && claims_no_failure && !at_its_end &&
+  const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
+  const bool claims_no_failure = died && WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
+  if (claims_no_failure && !at_its_end &&
       does_not_fail(
           policy::judge(report, WEXITSTATUS(answer.code), policy::CommandKind::gputest_executable).exit_code)) {
     return run_alone(test, "its worker ended " + how + " after it, such as by a listener of GoogleTest");
   }
+  using Device = WorkerMessage::Device;
   Circumstances circumstances;
-  if (answer.cases_before > 0 && !answer.descriptors.empty()) {
+  if (!answer.descriptors.empty()) {
     circumstances.before = lines_of(read_from(answer.descriptors.front(), 0));
   }
-  circumstances.shares_errors = shares_errors;
-  circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
-  circumstances.skipped = !failed;
-  circumstances.at_its_end = at_its_end && !shares_errors;
-  if (!timed_out && (shares_errors || !circumstances.before.empty())) {
+  circumstances.shares_errors = answer.mps != Mps::none;
+  circumstances.has_shared_one = circumstances.shares_errors && (died || answer.device == Device::has_sticky_error);
+  circumstances.skipped = !died && does_not_fail(answer.code);
+  circumstances.at_its_end = at_its_end && !circumstances.shares_errors;
+  // A test may skip because CUDA cannot begin with a server of MPS.
+  if (circumstances.skipped &&
+      (!circumstances.shares_errors || answer.code != skipped_exit_code || answer.device != Device::not_begun)) {
+    return answer.code;
+  }
+  // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
+  // another client may have kept a device from it.
+  const bool timed_out = died && !at_its_end && !circumstances.shares_errors && !time_out.empty();
+  if (!timed_out && (circumstances.shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
     }
-    const auto alone = run_again_alone(test, circumstances);
-    if (!alone.passed && (alone.signal != 0 || !does_not_fail(alone.exit_code))) {
-      blame_for_shared_errors(run, answer.mps);
-    }
-    if (alone.passed && shares_errors && !alone.depends) {
-      give_up_mps_server(run, answer.mps); // also one that CUDA cannot begin with
-    }
-    if (alone.signal != 0) {
-      end_by_signal(alone.signal);
-    }
-    const auto what = "failed in " + test.name + ", which did not fail alone";
-    if (alone.shared && test.dependence_fails && !note_end(run.folder, true, "", what)) {
-      say("failed: there is no room in " + run.path + " to note that " + test.name + " was run again");
-      return EXIT_FAILURE;
-    }
-    return alone.exit_code;
-  }
-  if (!died) {
-    return answer.code;
+    return end_after_rerun(run, test, answer.mps, circumstances);
   }
   if (timed_out) {
     say_time_out(time_out);
     return EXIT_FAILURE;
+  }
+  if (!died) {
+    return answer.code;
   }
   say("failed: " + test.name + " ended its process " + how);
   if (WIFSIGNALED(answer.code)) {
@@ -254,69 +228,70 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   return claims_no_failure ? EXIT_FAILURE : WEXITSTATUS(answer.code);
 }
 
-/// Has a worker run the case. nullopt if that had to leave before it began it.
-std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
-  const auto found = find_supervisor(run, test);
-  if (!found.supervisor) {
-    return found.why_none.empty() ? EXIT_FAILURE : run_alone(test, found.why_none);
-  }
+/// What a worker is told of the case. `page` is the case's.
+WorkerMessage job_of(const TestCase& test, const std::string& page) {
   WorkerMessage job;
   job.kind = Kind::job;
   job.code = static_cast<std::int32_t>(
       std::min<std::int64_t>(time_limit_of(test).count(), std::numeric_limits<std::int32_t>::max()));
   job.texts = {test.filter, test.report};
-  os::TestStatusPage page;
-  const auto& limit = test.limit; // which is counted here
-  for (const auto& assignment : test.variables) {
-    if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
+  for (const auto& assignment : test.variables) { // its limit is counted here
+    if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(test.limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
       job.texts.push_back(assignment);
     }
   }
-  job.texts.push_back("GPUTEST_ENTRY=" + page.path());
-  const Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  job.texts.push_back("GPUTEST_ENTRY=" + page);
+  return job;
+}
+
+/// Has a worker run the case. nullopt if that had to leave before it began it.
+std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
+  const auto found = find_supervisor(run, test);
+  const auto& supervisor = found.supervisor;
+  if (!supervisor) {
+    return found.why_none.empty() ? EXIT_FAILURE : run_alone(test, found.why_none);
+  }
+  os::TestStatusPage page;
+  const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   const auto begun = os::KernelClock::now();
-  Relays relays{limit.has_value()};
-  const bool is_sent = send_message(found.supervisor.number(), job,
+  Relays relays{test.limit.has_value()};
+  const bool is_sent = send_message(supervisor.number(), job_of(test, page.path()),
                                     {STDIN_FILENO, relays.output_for(STDOUT_FILENO), relays.output_for(STDERR_FILENO)});
   relays.close_write_ends();
-  if (!is_sent &&
-      !is_ready(found.supervisor)) { // the supervisor may have waited for this process long enough, and says so
+  if (!is_sent && !is_ready(supervisor)) { // it may have waited for this process long enough, and says so
     return run_alone(test, "it could not be handed over");
   }
-  WorkerMessage answer;
   std::string time_out;
   Clock::time_point answers_until;
   WaitNotice notice;
-  for (bool any = false; !any;) {
+  bool any = false;
+  while (!any && !is_ready(run.ctest)) {
     std::chrono::nanoseconds left = time_out.empty() ? look_at_wait : answers_until - Clock::now();
     if (const auto exact = time_left(watch, begun); exact && time_out.empty()) {
       left = std::min(*exact, left);
     }
     notice.look(page);
     if (left.count() <= 0 && !time_out.empty()) {
-      say_time_out(time_out);
-      return EXIT_FAILURE;
+      break;
     }
     if (left.count() <= 0) {
       answers_until = Clock::now() + longest_answer;
-      time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
-      ::shutdown(found.supervisor.number(), SHUT_WR); // the supervisor kills the worker, and says so
-      ucred supervisor{};
-      socklen_t size = sizeof supervisor;
-      if (::getsockopt(found.supervisor.number(), SOL_SOCKET, SO_PEERCRED, &supervisor, &size) == 0) {
-        ::kill(supervisor.pid, SIGCONT); // the case may have stopped it
+      time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *test.limit);
+      ::shutdown(supervisor.number(), SHUT_WR); // it kills the worker, and says so
+      ucred process{};
+      socklen_t size = sizeof process;
+      if (::getsockopt(supervisor.number(), SOL_SOCKET, SO_PEERCRED, &process, &size) == 0) {
+        ::kill(process.pid, SIGCONT); // the case may have stopped it
       }
       continue;
     }
-    std::vector<pollfd> polled{{found.supervisor.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
+    std::vector<pollfd> polled{{supervisor.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
     relays.wait(polled, left);
     any = polled.front().revents != 0;
-    if (!any && polled.back().revents != 0) { // ctest has ended
-      return EXIT_FAILURE;
-    }
   }
   relays.pass_on_what_is_there();
-  if (receive_message(found.supervisor.number(), answer) != Received::message) {
+  WorkerMessage answer;
+  if (!any || receive_message(supervisor.number(), answer) != Received::message) {
     if (!time_out.empty()) {
       say_time_out(time_out);
       return EXIT_FAILURE;
@@ -336,7 +311,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   if (time_out.empty() && answer.kind != Kind::refusal) {
     if (const auto writers = wait_for_output(relays, watch, begun, run.ctest); !writers.empty()) {
-      say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));
+      say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *test.limit));
       return EXIT_FAILURE;
     }
   }

@@ -29,7 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string job = "job-";             // what the name of a job begins with
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
 
 uid_t own_user() {
@@ -218,13 +217,6 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name) {
   return std::chrono::milliseconds{std::strtol(contents_of(folder, name).c_str(), nullptr, 10)};
 }
-
-std::string job_name(std::chrono::steady_clock::time_point begun) {
-  const auto time = std::to_string(std::chrono::nanoseconds{begun.time_since_epoch()}.count());
-  return job + std::string(20 - time.size(), '0') + time + "-" + std::to_string(::getpid());
-}
-
-bool is_job(const std::string& name) { return name.rfind(job, 0) == 0; }
 
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
   const WithoutUmask modes;

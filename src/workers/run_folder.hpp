@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 /// Where the clients and supervisors of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<worker key>/`.
 /// Only this user can reach it. It holds:
 ///
-/// - `job-<time>-<pid>`: the socket of a client that waits for a worker (job_name());
+/// - `job-<time>-<pid>`: the socket of a client that waits for a worker (Job);
 /// - `supervisors`: each supervisor that can take a case holds a PresenceLock of it;
 /// - `cases`: likewise each client that has a case to run;
 /// - `start`: locked by whoever starts a worker; not empty while that one runs its first case;
@@ -97,12 +97,6 @@ private:
 
 /// The number in such a file; 0 if there is none.
 [[nodiscard]] std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name);
-
-/// The name of the job of a client that waits since `begun`. The oldest is the first in order.
-[[nodiscard]] std::string job_name(std::chrono::steady_clock::time_point begun);
-
-/// Whether it is such a name.
-[[nodiscard]] bool is_job(const std::string& name);
 
 /// Is there if a case has failed in a client of MPS, and not for the error of another one.
 inline constexpr const char* own_error = "own-error";

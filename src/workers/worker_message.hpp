@@ -16,7 +16,8 @@ enum class Mps : std::uint32_t { none, of_run, of_user };
 struct MessageHead {
   enum class Kind : std::uint32_t {
     ready = 1, ///< worker: it waits for its first case
-    job,       ///< client: a case to run in at most `code` milliseconds. Texts: filter, report, then variables.
+    job,       ///< client: a case to run in at most `code` milliseconds. Texts: filter, report, then
+               ///< variables, of which the last is the page of its entry.
                ///< Descriptors: the standard streams
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
                ///< From the supervisor the text names processes that the case has left behind
@@ -27,7 +28,6 @@ struct MessageHead {
   };
   Kind kind = Kind::ready;
   std::int32_t code = 0;
-  std::uint32_t cases_before = 0; ///< how many cases the worker had run before this one
   /// Of a verdict of a worker that shares errors with others.
   enum class Device : std::uint32_t {
     works,            ///< or nothing is known of it: the worker shares no errors, or has not tried to use one
@@ -47,7 +47,7 @@ struct WorkerMessage : MessageHead {
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 6;
+inline constexpr int worker_protocol = 7;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

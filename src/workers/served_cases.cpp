@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/served_cases.hpp"
+
+#include "supervise/events.hpp"
+#include "workers/alone.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+std::string name_of_file() { return unconfirmed + std::to_string(::getpid()); }
+
+} // namespace
+
+bool ServedCases::note(const std::string& filter) {
+  if (!file_) {
+    const WithoutUmask modes;
+    file_ = Descriptor{::openat(run_.folder.number(), name_of_file().c_str(),
+                                O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  }
+  const auto line = filter + "\n";
+  static_cast<void>(::write(file_.number(), line.data(), line.size()) < 0); // the file is enough
+  return static_cast<bool>(file_);
+}
+
+void ServedCases::end_was_seen() const { ::unlinkat(run_.folder.number(), name_of_file().c_str(), 0); }
+
+void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const {
+  if (filters_.empty()) {
+    return;
+  }
+  const auto cases = std::to_string(filters_.size()) + (filters_.size() == 1 ? " case, " : " cases, ");
+  if (note_end(run_.folder, may_be_anothers_error, wrote,
+               "that had run " + cases + filters_.back() + " last, " + how)) {
+    end_was_seen();
+  }
+  if (!may_be_anothers_error) {
+    blame_for_shared_errors(run_, owner_);
+  }
+}
+
+void ServedCases::run_again() const {
+  const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
+  ::dup2(wrote.number(), STDOUT_FILENO);
+  ::dup2(wrote.number(), STDERR_FILENO);
+  ::signal(SIGPIPE, SIG_DFL);                                            // NOLINT(concurrency-mt-unsafe)
+  const Descriptor one_at_a_time = open_lock_file(run_.folder, "rerun"); // cases may have locks of CTest's
+  ::flock(one_at_a_time.number(), LOCK_EX);
+  const auto look = [this] {
+    if (is_ready(run_.ctest)) {
+      std::_Exit(EXIT_FAILURE); // what runs below ends with this process
+    }
+  };
+  if (rerun_and_check_end(test_, filters_, look)) {
+    end_was_seen();
+  } else {
+    tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "
+             "not end as it should",
+             false, read_from(wrote, 0));
+  }
+}
+
+} // namespace gputest::workers
