@@ -2,15 +2,16 @@
 #include "insights/github_report.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/policy/text.hpp"
 
 #include <gputest/error.hpp>
 
 #include <fmt/format.h>
 
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
-#include <utility>
 
 namespace gputest::insights {
 
@@ -20,15 +21,12 @@ namespace {
 constexpr std::size_t max_outputs = 50;
 constexpr std::size_t max_listed = 1000;
 
-/// A text in which each of the first strings is replaced by the second one.
-std::string replaced(const std::string& text, const std::vector<std::pair<char, const char*>>& all) {
+/// A text in which these characters are replaced.
+std::string replaced(const std::string& text, const std::map<char, const char*>& all) {
   std::string result;
   for (const char c : text) {
-    const char* other = nullptr;
-    for (const auto& [from, to] : all) {
-      other = c == from ? to : other;
-    }
-    result += other == nullptr ? std::string{c} : std::string{other};
+    const auto other = all.find(c);
+    result += other == all.end() ? std::string{c} : std::string{other->second};
   }
   return result;
 }
@@ -49,15 +47,6 @@ std::string html(const std::string& text) {
 /// In a cell of a table, or in a list.
 std::string on_a_line(const std::string& text) { return replaced(html(text), {{'\r', ""}, {'\n', "<br>"}}); }
 
-std::string from_workspace(const std::string& file, const std::string& workspace) {
-  const std::string folder = workspace.empty() || workspace.back() == '/' ? workspace : workspace + "/";
-  return !folder.empty() && file.compare(0, folder.size(), folder) == 0 ? file.substr(folder.size()) : file;
-}
-
-std::string text_of(const SourcePlace& place) {
-  return place.file.empty() ? "" : place.file + (place.line == 0 ? "" : ":" + std::to_string(place.line));
-}
-
 } // namespace
 
 SourcePlace place_of_failure(const std::string& output) {
@@ -72,15 +61,12 @@ SourcePlace place_of_failure(const std::string& output) {
   return {};
 }
 
-std::string github_annotations(const std::vector<FailedTest>& failed, const std::string& workspace) {
+std::string github_annotations(const std::vector<FailedTest>& failed) {
   std::string text;
   for (const auto& test : failed) {
-    std::string place;
-    if (!test.place.file.empty()) {
-      place = "file=" + command_property(from_workspace(test.place.file, workspace)) + ",";
-      place += test.place.line == 0 ? "" : "line=" + std::to_string(test.place.line) + ",";
-    }
-    text += "::error " + place + "title=" + command_property(test.name) +
+    const auto& [file, line] = test.place;
+    text += "::error " + (file.empty() ? "" : "file=" + command_property(file) + ",") +
+            (line == 0 ? "" : fmt::format("line={},", line)) + "title=" + command_property(test.name) +
             "::" + command_data(test.why.empty() ? "failed" : test.why) + "\n";
   }
   return text;
@@ -98,8 +84,9 @@ std::string github_summary(const std::string& heading, const std::vector<FailedT
     if (++count > max_listed) {
       break;
     }
-    text +=
-        fmt::format("| {} | {} | {} |\n", on_a_line(test.name), on_a_line(test.why), on_a_line(text_of(test.place)));
+    const auto& [file, line] = test.place;
+    text += fmt::format("| {} | {} | {} |\n", on_a_line(test.name), on_a_line(test.why),
+                        on_a_line(file + (line == 0 ? "" : fmt::format(":{}", line))));
     if (!test.output.empty() && count <= max_outputs) {
       outputs += fmt::format("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", on_a_line(test.name),
                              replaced(html(test.output), {{'\r', ""}, {'\n', "&#10;"}}));
@@ -117,11 +104,12 @@ std::string github_summary(const std::string& heading, const std::vector<FailedT
 
 void write_for_github(const std::string& heading, std::vector<FailedTest> failed, const std::vector<std::string>& notes,
                       const std::string& file) {
-  const auto workspace = os::read_variable("GITHUB_WORKSPACE").value_or("");
-  for (auto& test : failed) {
-    test.place.file = from_workspace(test.place.file, workspace);
+  const auto workspace = os::read_variable("GITHUB_WORKSPACE").value_or("") + "/";
+  for (auto& test : failed) { // GitHub shows no other files beside the code
+    auto& source = test.place.file;
+    source.erase(0, workspace.size() > 1 && policy::starts_with(source, workspace) ? workspace.size() : 0);
   }
-  fmt::print("{}", github_annotations(failed, workspace));
+  fmt::print("{}", github_annotations(failed));
   const auto path = file.empty() ? os::read_variable("GITHUB_STEP_SUMMARY").value_or("") : file;
   const auto summary = github_summary(heading, failed, notes);
   if (path.empty()) {

@@ -25,17 +25,17 @@ struct FailedTest {
   SourcePlace place;
 };
 
-/// Workflow commands of GitHub Actions, one for each test: an annotation with its file and line. Files below
-/// `workspace` are named from there on, since GitHub shows no others beside the code. Pure.
-[[nodiscard]] std::string github_annotations(const std::vector<FailedTest>& failed, const std::string& workspace);
+/// Workflow commands of GitHub Actions, one for each test: an annotation with its file and line. Pure.
+[[nodiscard]] std::string github_annotations(const std::vector<FailedTest>& failed);
 
 /// Markdown for the summary of a step: a heading, the failed tests with the ends of their outputs, and `notes`, a list.
 /// Pure.
 [[nodiscard]] std::string github_summary(const std::string& heading, const std::vector<FailedTest>& failed,
                                          const std::vector<std::string>& notes);
 
-/// Prints the annotations, and appends the summary to `file`, else to the file that GITHUB_STEP_SUMMARY names; if there
-/// is none, prints it, too. Throws Error if the file cannot be written.
+/// Prints the annotations, with files below GITHUB_WORKSPACE named from there on, and appends the summary to `file`,
+/// else to the file that GITHUB_STEP_SUMMARY names; if there is none, prints it, too. Throws Error if the file cannot
+/// be written.
 void write_for_github(const std::string& heading, std::vector<FailedTest> failed, const std::vector<std::string>& notes,
                       const std::string& file);
 

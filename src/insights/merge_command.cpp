@@ -76,18 +76,6 @@ Suite read_suite(const std::string& path) {
   return suite;
 }
 
-std::vector<std::string> files_in(const std::string& folder, const char* extension) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
-    if (file->path().extension() == extension) {
-      files.push_back(file->path().string());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 /// What cannot be read is added to `unread`.
 Shard read_shard(const std::string& path, TestTool tool, std::vector<std::string>& unread) {
   std::error_code none;

@@ -13,10 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <memory>
-#include <numeric>
-#include <optional>
 
 namespace gputest::insights {
 
@@ -56,21 +53,8 @@ struct PlanOptions {
   std::vector<std::string> ctest_options;
 };
 
+using Json = nlohmann::ordered_json;
 using Shards = std::vector<std::vector<std::size_t>>;
-
-/// Sum of the times of the tests that run; nullopt if no test has a time.
-std::optional<double> work_of(const CtestSuite& suite, const std::vector<std::size_t>& shard) {
-  if (suite.measured == 0) {
-    return std::nullopt;
-  }
-  return std::accumulate(shard.begin(), shard.end(), 0.0,
-                         [&](double sum, std::size_t test) { return sum + suite.tests[test].seconds; });
-}
-
-std::size_t count_not_run(const CtestSuite& suite, const std::vector<std::size_t>& shard) {
-  return static_cast<std::size_t>(
-      std::count_if(shard.begin(), shard.end(), [&](std::size_t test) { return suite.tests[test].runs_nowhere; }));
-}
 
 /// The same for splits in which each shard has the same tests.
 std::string fingerprint(const CtestSuite& suite, const Shards& shards) {
@@ -84,7 +68,26 @@ std::string fingerprint(const CtestSuite& suite, const Shards& shards) {
   return fmt::format("{:016x}", policy::fnv1a(text));
 }
 
-std::string to_text(const CtestSuite& suite, const Shards& shards, const std::string& times) {
+Json to_json(const CtestSuite& suite, const Shards& shards) {
+  Json json{{"version", tool::json_version}, {"fingerprint", fingerprint(suite, shards)}, {"shards", Json::array()}};
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    double work = 0;
+    std::size_t not_run = 0;
+    auto names = Json::array();
+    for (const auto test : shards[i]) {
+      work += suite.tests[test].seconds;
+      not_run += suite.tests[test].runs_nowhere ? 1 : 0;
+      names.push_back(suite.tests[test].name);
+    }
+    json["shards"].push_back({{"shard", i + 1},
+                              {"work_s", suite.measured > 0 ? Json(work) : Json(nullptr)},
+                              {"not_run", not_run},
+                              {"tests", std::move(names)}});
+  }
+  return json;
+}
+
+std::string to_text(const CtestSuite& suite, const Json& split, const std::string& times) {
   auto text = fmt::format("{} tests\n", suite.tests.size());
   if (times.empty()) {
     text +=
@@ -98,30 +101,12 @@ std::string to_text(const CtestSuite& suite, const Shards& shards, const std::st
                      {"TESTS", tool::Align::right},
                      {"WOULD NOT RUN", tool::Align::right},
                      {"WORK", tool::Align::right}}};
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    const auto work = work_of(suite, shards[i]);
-    table.add_row({std::to_string(i + 1), std::to_string(shards[i].size()),
-                   std::to_string(count_not_run(suite, shards[i])), work ? fmt::format("{:.1f} s", *work) : "-"});
+  for (const auto& shard : split["shards"]) {
+    table.add_row({shard["shard"].dump(), std::to_string(shard["tests"].size()), shard["not_run"].dump(),
+                   shard["work_s"].is_null() ? "-" : fmt::format("{:.1f} s", shard["work_s"].get<double>())});
   }
-  return text + "\n" + table.to_string() + "\nfingerprint of the split: " + fingerprint(suite, shards) + "\n";
-}
-
-nlohmann::ordered_json to_json(const CtestSuite& suite, const Shards& shards) {
-  nlohmann::ordered_json json{{"version", tool::json_version},
-                              {"fingerprint", fingerprint(suite, shards)},
-                              {"shards", nlohmann::ordered_json::array()}};
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    auto names = nlohmann::ordered_json::array();
-    for (const auto test : shards[i]) {
-      names.push_back(suite.tests[test].name);
-    }
-    const auto work = work_of(suite, shards[i]);
-    json["shards"].push_back({{"shard", i + 1},
-                              {"work_s", work ? nlohmann::ordered_json(*work) : nlohmann::ordered_json(nullptr)},
-                              {"not_run", count_not_run(suite, shards[i])},
-                              {"tests", std::move(names)}});
-  }
-  return json;
+  return text + "\n" + table.to_string() + "\nfingerprint of the split: " + split["fingerprint"].get<std::string>() +
+         "\n";
 }
 
 /// For ctest: a name on each line, or the argument of its option -I.
@@ -163,7 +148,8 @@ tool::ExitCode plan(const PlanOptions& options) {
                 ". Write --test-dir with the folder in which you start ctest"};
   }
   const auto shards = assign_shards(suite.tests, options.shards);
-  const auto print = fingerprint(suite, shards);
+  const auto split = to_json(suite, shards);
+  const auto print = split["fingerprint"].get<std::string>();
   if (!options.fingerprint.empty() && options.fingerprint != print) {
     throw Error{
         fmt::format("this is another split: its fingerprint is {}, and --fingerprint asks for {}. Tests would be "
@@ -171,17 +157,15 @@ tool::ExitCode plan(const PlanOptions& options) {
                     print, options.fingerprint)};
   }
   if (options.shard != 0) {
-    const auto& shard = shards[options.shard - 1];
-    const auto not_run = count_not_run(suite, shard);
-    fmt::print("{}", tests_of(suite, shard, options.numbers));
-    const auto work = work_of(suite, shard);
+    fmt::print("{}", tests_of(suite, shards[options.shard - 1], options.numbers));
+    const auto& shard = split["shards"][options.shard - 1];
     fmt::print(stderr, "gputest: shard {} of {}: {} tests{}{}; fingerprint {}, which all shards of one split have\n",
-               options.shard, options.shards, shard.size(),
-               not_run == 0 ? "" : fmt::format(", of which {} would not run", not_run),
-               work ? fmt::format(", {:.1f} s of work", *work) : "", print);
+               options.shard, options.shards, shard["tests"].size(),
+               shard["not_run"] == 0 ? "" : fmt::format(", of which {} would not run", shard["not_run"].dump()),
+               suite.measured == 0 ? "" : fmt::format(", {:.1f} s of work", shard["work_s"].get<double>()), print);
     return tool::ExitCode::done;
   }
-  fmt::print("{}", options.json ? tool::json_text(to_json(suite, shards)) : to_text(suite, shards, options.times));
+  fmt::print("{}", options.json ? tool::json_text(split) : to_text(suite, split, options.times));
   return tool::ExitCode::done;
 }
 

@@ -42,16 +42,16 @@ void find_running(RunLog& log) {
   find(log.leases);
 }
 
-RunLog read(const fs::path& path) {
-  const auto text = read_text(path.string());
+RunLog read(const std::string& path) {
+  const auto text = read_text(path);
   RunLog log;
   try {
     log = parse_run_log(text);
   } catch (const Error& error) {
-    throw Error{path.string() + ": " + error.what()};
+    throw Error{path + ": " + error.what()};
   }
   if (log.events == 0) {
-    throw Error{path.string() + " is no run log: no line of it is one of gputest's"};
+    throw Error{path + " is no run log: no line of it is one of gputest's"};
   }
   find_running(log);
   return log;
@@ -73,12 +73,12 @@ std::vector<RunLogFile> read_run_logs(const std::string& where) {
   if (!fs::is_directory(where, error)) {
     logs.push_back({where, read(where)});
   } else {
-    for (const auto& entry : fs::directory_iterator{where}) {
-      if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(error)) {
+    for (const auto& path : files_in(where, ".jsonl")) {
+      if (!fs::is_regular_file(path, error)) {
         continue;
       }
       try {
-        logs.push_back({entry.path().string(), read(entry.path())});
+        logs.push_back({path, read(path)});
       } catch (const Error& unreadable) {
         why_none = std::string{" that can be read: "} + unreadable.what();
         mention(unreadable.what());
@@ -99,10 +99,8 @@ std::vector<RunLogFile> read_run_logs(const std::string& where) {
 }
 
 bool ran_without_a_log(const std::string& folder, const std::string& log) {
-  std::error_code none;
-  const fs::directory_iterator files{settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), none};
   return log.empty() && tool::ctest_ran_without_gputest(folder) &&
-         std::none_of(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".jsonl"; });
+         files_in(settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), ".jsonl").empty();
 }
 
 std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log) {

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
-#include <initializer_list>
-#include <regex>
 
 namespace gputest::insights {
 
@@ -28,27 +27,26 @@ bool RunTime::is_before(const RunTime& other) const {
 }
 
 RunTime parse_run_time(const std::string& text) {
-  static const std::regex form{
-      R"((\d{4})-(0[1-9]|1[0-2])-([0-2]\d|3[01])[T ]([01]\d|2[0-3]):([0-5]\d):([0-6]\d)([.,]\d+)?(Z|([+-])(\d\d):?(\d\d)?)?)"};
-  std::smatch part;
-  if (!std::regex_match(text, part, form)) {
+  std::tm fields{};
+  const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &fields);
+  if (rest == nullptr) {
     return {};
   }
-  const auto number = [&](std::size_t i) { return part[i].matched ? std::atoi(part[i].str().c_str()) : 0; };
-  std::tm fields{};
-  fields.tm_year = number(1) - 1900;
-  fields.tm_mon = number(2) - 1;
-  fields.tm_mday = number(3);
-  fields.tm_hour = number(4);
-  fields.tm_min = number(5);
-  fields.tm_sec = number(6);
+  std::string fraction;
+  if (*rest == '.' || *rest == ',') {
+    fraction.assign(rest + 1, std::strspn(rest + 1, "0123456789"));
+    rest += 1 + fraction.size();
+  }
+  RunTime time;
+  time.has_zone = *rest != '\0';
+  if (time.has_zone && ((rest = ::strptime(rest, "%z", &fields)) == nullptr || *rest != '\0')) {
+    return {};
+  }
+  const auto ahead = fields.tm_gmtoff;
   const auto written = ::timegm(&fields); // as if it was UTC
   std::array<std::time_t, 2> times{written, written};
-  RunTime time;
-  time.has_zone = part[8].matched;
   if (time.has_zone) {
-    const int ahead = (number(10) * 60 + number(11)) * 60;
-    times.fill(written - (part[9] == "-" ? -ahead : ahead));
+    times.fill(written - ahead);
   } else { // the offsets of the days around it; if both fit, it came twice
     ::tzset();
     times = {written - offset_at(written + 24 * 3600), written - offset_at(written - 24 * 3600)};
@@ -58,9 +56,9 @@ RunTime parse_run_time(const std::string& text) {
     }
   }
   const auto [first, last] = std::minmax(times[0], times[1]);
-  const double fraction = part[7].matched ? std::strtod(("0." + part[7].str().substr(1)).c_str(), nullptr) : 0;
-  time.earliest = static_cast<double>(first) + fraction;
-  time.latest = static_cast<double>(last) + (part[7].matched ? fraction : 0.999); // it has whole seconds
+  const double part = std::strtod(("0." + fraction).c_str(), nullptr);
+  time.earliest = static_cast<double>(first) + part;
+  time.latest = static_cast<double>(last) + (fraction.empty() ? 0.999 : part); // it has whole seconds
   return time;
 }
 

@@ -5,8 +5,10 @@
 
 #include <gputest/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 
 namespace gputest::insights {
@@ -33,6 +35,19 @@ void write_text(const std::string& path, const std::string& text) {
   if (!file) {
     throw Error{path + " cannot be written: " + os::reason(errno)};
   }
+}
+
+std::vector<std::string> files_in(const std::string& folder, const char* extension) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
+    if (file->path().extension() == extension) {
+      files.push_back(file->path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 } // namespace gputest::insights

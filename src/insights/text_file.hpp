@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace gputest::insights {
 
@@ -11,5 +12,8 @@ namespace gputest::insights {
 /// Writes a file, in place of what it has. Throws Error, `<path> cannot be written: <reason>`; the file may have a part
 /// of the text then.
 void write_text(const std::string& path, const std::string& text);
+
+/// What a folder has with names that end so, sorted; none if it cannot be read.
+[[nodiscard]] std::vector<std::string> files_in(const std::string& folder, const char* extension);
 
 } // namespace gputest::insights

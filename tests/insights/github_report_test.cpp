@@ -35,11 +35,10 @@ TEST(PlaceOfFailure, is_that_of_the_first_failed_assertion_of_each_framework) {
   }
 }
 
-TEST(GithubAnnotations, name_files_from_the_workspace_on_and_end_no_command_early) {
-  EXPECT_EQ(github_annotations({{"A.b", "100% wrong\nsecond", "", {"/w/src/a.cpp", 12}},
+TEST(GithubAnnotations, end_no_command_early) {
+  EXPECT_EQ(github_annotations({{"A.b", "100% wrong\nsecond", "", {"src/a.cpp", 12}},
                                 {"odd:name,x", "", "", {"/elsewhere/b.cpp", 0}},
-                                {"::stop-commands::x", "why", "", {}}},
-                               "/w"),
+                                {"::stop-commands::x", "why", "", {}}}),
             "::error file=src/a.cpp,line=12,title=A.b::100%25 wrong%0Asecond\n"
             "::error file=/elsewhere/b.cpp,title=odd%3Aname%2Cx::failed\n"
             "::error title=%3A%3Astop-commands%3A%3Ax::why\n");
