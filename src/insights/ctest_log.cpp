@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/ctest_log.hpp"
 
+#include "core/os/file.hpp"
+#include "insights/text_file.hpp"
+
+#include <gputest/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +59,23 @@ std::string message_of(const std::vector<std::string_view>& output) {
   return last_of(lines, 3);
 }
 
+namespace fs = std::filesystem;
+
+std::string folder_of(const RunLog& run) { return run.folder + "/Testing/Temporary"; }
+
+/// What CTestCostData.txt, which ctest replaces at the end of each run, has below its times.
+std::set<std::string> failed_in(const std::string& cost_data) {
+  std::istringstream lines{cost_data};
+  std::string line;
+  while (std::getline(lines, line) && line != "---") {
+  }
+  std::set<std::string> failed;
+  while (std::getline(lines, line)) {
+    failed.insert(line);
+  }
+  return failed;
+}
+
 } // namespace
 
 std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, const std::set<std::string>& entries) {
@@ -84,6 +108,34 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, cons
     }
   }
   return outputs;
+}
+
+std::string ctest_log_of(const RunLog& run) {
+  std::string newest;
+  os::FileStamp stamp;
+  std::error_code error;
+  for (fs::directory_iterator file{folder_of(run), error}, end; !error && file != end; file.increment(error)) {
+    const auto name = file->path().filename().string();
+    if (name == "LastTest.log" || (name.rfind("LastTest_", 0) == 0 && file->path().extension() == ".log")) {
+      if (const auto of_file = os::stamp_of(file->path().string()); of_file && of_file->modified >= stamp.modified) {
+        newest = file->path().string();
+        stamp = *of_file;
+      }
+    }
+  }
+  return run.ctest_log != 0 && stamp.id == run.ctest_log ? newest : "";
+}
+
+std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run, const std::string& ctest_log) try {
+  if (run.failed) { // a merged log has them
+    return run.failed;
+  }
+  if (ctest_log.empty()) { // ctest has started again, and has replaced its files or will
+    return std::nullopt;
+  }
+  return failed_in(read_text(folder_of(run) + "/CTestCostData.txt"));
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 } // namespace gputest::insights

@@ -2,14 +2,12 @@
 #include "insights/commands.hpp"
 
 #include "core/os/file.hpp"
-#include "insights/ctest_cost_data.hpp"
 #include "insights/ctest_log.hpp"
 #include "insights/entry_results.hpp"
 #include "insights/github_report.hpp"
 #include "insights/report_page.hpp"
 #include "insights/run_log_files.hpp"
 #include "insights/run_summary.hpp"
-#include "insights/run_trace.hpp"
 #include "insights/text_file.hpp"
 #include "tool/ctest_facts.hpp"
 

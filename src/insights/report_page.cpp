@@ -23,8 +23,6 @@ using Json = nlohmann::ordered_json;
 /// Rounded to 0.1 ms, which keeps the page small.
 double rounded(double seconds) { return std::round(seconds * 1e4) / 1e4; }
 
-std::string text_of(const Json& document) { return document.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 class PageData {
 public:
   PageData(const RunLog& run, const CtestLog& ctest) : run_{run}, ctest_{ctest} {
@@ -51,7 +49,6 @@ public:
     data["leases"] = leases();
     data["contexts"] = contexts();
     data["waits"] = waits();
-    data["external"] = external();
     data["workers"] = workers();
     add_tests(data);
     add_tables(data);
@@ -77,92 +74,80 @@ private:
   /// Since the begin of the run.
   [[nodiscard]] double time(double t) const { return rounded(std::max(0.0, t - run_.begun)); }
 
+  /// The places of these devices in the page's list.
+  [[nodiscard]] Json places(const std::vector<std::string>& uuids) const {
+    auto list = Json::array();
+    for (const auto& uuid : uuids) {
+      if (const auto device = devices_.find(uuid); device != devices_.end()) {
+        list.push_back(device->second);
+      }
+    }
+    return list;
+  }
+
   [[nodiscard]] Json leases() const {
     auto list = Json::array();
     for (const auto& lease : run_.leases) {
+      auto peaks = Json::array(); // of its devices
       for (const auto& uuid : lease.devices) {
-        const auto device = devices_.find(uuid);
-        if (device == devices_.end()) {
-          continue;
+        const auto use = std::find_if(lease.uses.begin(), lease.uses.end(),
+                                      [&](const LoggedUse& each) { return each.device == uuid; });
+        if (devices_.count(uuid) != 0) {
+          peaks.push_back(use == lease.uses.end() || lease.evidence == "unknown" ? Json(-1) : Json(use->peak_bytes));
         }
-        std::int64_t peak = -1;
-        for (const auto& use : lease.uses) {
-          peak = use.device == uuid && lease.evidence != "unknown" ? static_cast<std::int64_t>(use.peak_bytes) : peak;
-        }
-        list.push_back({{"d", device->second},
-                        {"n", full_name(lease.entry, lease.test)},
-                        {"t", time(lease.begun)},
-                        {"e", time(lease.ended)},
-                        {"b", lease.bytes},
-                        {"p", peak},
-                        {"v", lease.evidence},
-                        {"o", lease.open_ended && !lease.running},
-                        {"w", rounded(lease.begun - lease.asked)}});
       }
+      list.push_back({{"d", places(lease.devices)},
+                      {"n", full_name(lease.entry, lease.test)},
+                      {"t", time(lease.begun)},
+                      {"e", time(lease.ended)},
+                      {"b", lease.bytes},
+                      {"p", peaks},
+                      {"v", lease.evidence},
+                      {"o", lease.open_ended && !lease.running},
+                      {"w", rounded(lease.begun - lease.asked)}});
     }
+    std::stable_sort(list.begin(), list.end(), [](const Json& a, const Json& b) { return a["t"] < b["t"]; });
     return list;
   }
 
   [[nodiscard]] Json contexts() const {
     auto list = Json::array();
     for (const auto& process : run_.processes) {
-      for (const auto& uuid : process.devices) {
-        if (!process.under_a_lease) {
-          list.push_back({{"d", devices_.at(uuid)},
-                          {"t", time(process.begun)},
-                          {"e", time(process.ended)},
-                          {"b", process.overhead_bytes}});
-        }
+      if (!process.under_a_lease) {
+        list.push_back({{"d", places(process.devices)},
+                        {"t", time(process.begun)},
+                        {"e", time(process.ended)},
+                        {"b", process.overhead_bytes},
+                        {"w", rounded(process.begun - process.asked)}});
       }
     }
     return list;
   }
 
+  /// Those of a second or more, the longest first. `b` is what programs that are not on the ledger had of a device, as
+  /// the waiting process saw it. What was waited for in vain (`v`) is in no lease and in no context.
   [[nodiscard]] Json waits() const {
-    auto list = Json::array();
-    const auto add = [&](const std::vector<std::string>& uuids, double asked, double begun) {
-      for (const auto& uuid : uuids) {
-        const auto device = devices_.find(uuid);
-        if (device != devices_.end() && begun - asked > 0.001) {
-          list.push_back({{"d", device->second}, {"t", time(asked)}, {"e", time(begun)}});
-        }
-      }
-    };
-    for (const auto& process : run_.processes) {
-      add(process.devices, process.asked, process.begun);
-    }
-    for (const auto& lease : run_.leases) {
-      add(lease.devices, lease.asked, lease.begun);
-    }
-    for (const auto& wait : run_.waits) {
-      const auto of = std::find_if(run_.processes.begin(), run_.processes.end(), [&](const LoggedProcess& process) {
-        return process.pid == wait.pid && process.begun <= wait.noticed && wait.noticed <= process.ended;
-      });
-      if (wait.in_vain && of != run_.processes.end()) {
-        add(of->devices, wait.noticed - 1, wait.noticed - 1 + wait.waited);
-      }
-    }
-    return list;
-  }
-
-  /// What programs that are not on the ledger had of a device, as those saw it that waited for them.
-  [[nodiscard]] Json external() const {
     auto list = Json::array();
     for (const auto& wait : run_.waits) {
       const auto of = std::find_if(run_.processes.begin(), run_.processes.end(), [&](const LoggedProcess& process) {
         return process.pid == wait.pid && process.asked <= wait.noticed && wait.noticed <= process.ended;
       });
-      for (const auto& uuid :
-           wait.external_bytes > 0 && of != run_.processes.end() ? of->devices : std::vector<std::string>{}) {
-        if (const auto device = devices_.find(uuid); device != devices_.end()) {
-          list.push_back({{"d", device->second},
-                          {"n", full_name(wait.entry, wait.test)},
-                          {"t", time(wait.noticed - 1)},
-                          {"e", time(wait.noticed + std::max(wait.waited - 1, 0.0))},
-                          {"b", wait.external_bytes}});
-        }
+      auto because = wait.blockers;
+      because.resize(std::min<std::size_t>(because.size(), 4));
+      if (wait.external) {
+        because.emplace_back("programs that are not on the ledger");
       }
+      list.push_back({{"d", of == run_.processes.end() ? Json::array() : places(of->devices)},
+                      {"n", full_name(wait.entry, wait.test)},
+                      {"a", wait.what},
+                      {"t", time(wait.noticed - 1)},
+                      {"e", time(wait.noticed - 1 + std::max(wait.waited, 1.0))},
+                      {"w", rounded(wait.waited)},
+                      {"b", wait.external_bytes},
+                      {"v", wait.in_vain},
+                      {"c", because}});
     }
+    std::stable_sort(list.begin(), list.end(), [](const Json& a, const Json& b) { return a["w"] > b["w"]; });
     return list;
   }
 
@@ -276,24 +261,8 @@ private:
       group.tests.resize(std::min<std::size_t>(count, 5));
       data["skips"].push_back({{"c", count}, {"r", group.reason}, {"n", group.tests}});
     }
-    auto slowest = run_.waits;
-    std::stable_sort(slowest.begin(), slowest.end(),
-                     [](const LoggedWait& a, const LoggedWait& b) { return a.waited > b.waited; });
-    slowest.resize(std::min<std::size_t>(slowest.size(), 500));
-    data["slowest"] = Json::array();
-    for (const auto& wait : slowest) {
-      auto because = wait.blockers;
-      because.resize(std::min<std::size_t>(because.size(), 4));
-      if (wait.external) {
-        because.emplace_back("programs that are not on the ledger");
-      }
-      data["slowest"].push_back(
-          {{"n", full_name(wait.entry, wait.test)}, {"a", wait.what}, {"w", rounded(wait.waited)}, {"b", because}});
-    }
-    auto causes = causes_of_waits(run_);
-    causes.resize(std::min<std::size_t>(causes.size(), 500));
     data["causes"] = Json::array();
-    for (const auto& cause : causes) {
+    for (const auto& cause : causes_of_waits(run_)) {
       data["causes"].push_back({{"n", cause.name}, {"w", rounded(cause.seconds)}, {"c", cause.waits}});
     }
   }
@@ -303,22 +272,20 @@ private:
   std::map<std::string, std::size_t> devices_;
 };
 
-/// Text as JSON that can stand in a script element of HTML.
-std::string for_script_element(const std::string& json_text) {
-  std::string text;
-  text.reserve(json_text.size());
-  for (const char c : json_text) { // these stand in strings only
-    text += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : c == '&' ? "\\u0026" : std::string(1, c);
-  }
-  return text;
-}
-
 } // namespace
 
+nlohmann::ordered_json page_data(const RunLog& run, const std::vector<const RunLog*>& history, const CtestLog& ctest) {
+  return PageData{run, ctest}.data(history);
+}
+
 std::string report_page(const RunLog& run, const std::vector<const RunLog*>& history, const CtestLog& ctest) {
+  std::string data;
+  for (const char c : page_data(run, history, ctest).dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    data += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : c == '&' ? "\\u0026" : std::string(1, c); // in strings only
+  }
   std::string page = report_page_html;
   const std::string mark = "@DATA@";
-  return page.replace(page.find(mark), mark.size(), for_script_element(text_of(PageData{run, ctest}.data(history))));
+  return page.replace(page.find(mark), mark.size(), data);
 }
 
 } // namespace gputest::insights

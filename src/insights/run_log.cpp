@@ -24,49 +24,45 @@ public:
   explicit Members(const json& object) : object_{object} {}
 
   [[nodiscard]] std::string text(const char* name) const {
-    const auto* value = find(name);
-    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+    const auto* value = find(name, &json::is_string);
+    return value != nullptr ? value->get<std::string>() : "";
   }
   [[nodiscard]] double seconds(const char* name) const {
-    const auto* value = find(name);
-    const double seconds = value != nullptr && value->is_number() ? value->get<double>() : 0;
+    const auto* value = find(name, &json::is_number);
+    const double seconds = value != nullptr ? value->get<double>() : 0;
     return std::isfinite(seconds) && std::abs(seconds) < 1e11 ? seconds : 0;
   }
   [[nodiscard]] std::optional<std::uint64_t> number(const char* name) const {
-    const auto* value = find(name);
-    return value != nullptr && value->is_number_unsigned() ? std::optional{value->get<std::uint64_t>()} : std::nullopt;
+    const auto* value = find(name, &json::is_number_unsigned);
+    return value != nullptr ? std::optional{value->get<std::uint64_t>()} : std::nullopt;
   }
   [[nodiscard]] bool flag(const char* name) const {
-    const auto* value = find(name);
-    return value != nullptr && value->is_boolean() && value->get<bool>();
+    const auto* value = find(name, &json::is_boolean);
+    return value != nullptr && value->get<bool>();
   }
   [[nodiscard]] std::vector<std::string> texts(const char* name) const {
-    std::vector<std::string> values;
-    for (const auto& value : list(name)) {
-      if (value.is_string()) {
-        values.push_back(value.get<std::string>());
-      }
-    }
-    return values;
+    return list<std::string>(name, &json::is_string);
   }
-  [[nodiscard]] std::vector<json> objects(const char* name) const {
-    std::vector<json> values;
-    for (const auto& value : list(name)) {
-      if (value.is_object()) {
-        values.push_back(value);
-      }
-    }
-    return values;
-  }
+  [[nodiscard]] std::vector<json> objects(const char* name) const { return list<json>(name, &json::is_object); }
 
 private:
-  [[nodiscard]] const json* find(const char* name) const {
+  using Is = bool (json::*)() const noexcept;
+
+  [[nodiscard]] const json* find(const char* name, Is is) const {
     const auto found = object_.find(name);
-    return found == object_.end() ? nullptr : &*found;
+    return found != object_.end() && ((*found).*is)() ? &*found : nullptr;
   }
-  [[nodiscard]] std::vector<json> list(const char* name) const {
-    const auto* value = find(name);
-    return value != nullptr && value->is_array() ? value->get<std::vector<json>>() : std::vector<json>{};
+  template <typename Value>
+  [[nodiscard]] std::vector<Value> list(const char* name, Is is) const {
+    std::vector<Value> values;
+    if (const auto* const array = find(name, &json::is_array)) {
+      for (const auto& value : *array) {
+        if ((value.*is)()) {
+          values.push_back(value.get<Value>());
+        }
+      }
+    }
+    return values;
   }
 
   const json& object_;
@@ -118,7 +114,7 @@ public:
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason")});
     } else if (kind == "end") {
-      read_end(event, t, pid, entry, test);
+      read_end(event, t, pid);
     } else if (kind == "grow") {
       if (const auto held = held_.find(pid); held != held_.end()) {
         log_.leases[held->second].bytes = event.number("bytes").value_or(0);
@@ -281,10 +277,8 @@ private:
     lease.entry = entry;
     lease.test = test;
     lease.pid = pid;
-    lease.request = event.text("request");
     lease.memory_class = event.text("class");
     lease.bytes = event.number("bytes").value_or(0);
-    lease.declared_bytes = event.number("declared_bytes");
     lease.whole_devices = event.flag("whole_devices");
     lease.devices = event.texts("devices");
     lease.asked = t - event.seconds("waited");
@@ -326,7 +320,7 @@ private:
     held_.erase(found);
   }
 
-  void read_end(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
+  void read_end(const Members& event, double t, std::int64_t pid) {
     if (const auto found = held_.find(pid); found != held_.end()) {
       log_.leases[found->second].ended = t;
       log_.leases[found->second].open_ended = false;
@@ -338,8 +332,6 @@ private:
       open.pop_back();
       process.ended = t;
       process.open_ended = false;
-      process.end_entry = entry;
-      process.end_test = test;
       process.signal = static_cast<int>(event.number("signal").value_or(0) & 0x7FU);
       process.exit = static_cast<int>(event.number("exit").value_or(128 + process.signal) & 0xFFFFU);
     }

@@ -30,9 +30,7 @@ struct LoggedLease {
   std::string entry;
   std::string test; ///< within the entry; empty: all of it
   std::int64_t pid = 0;
-  std::string request;     ///< in words
   std::uint64_t bytes = 0; ///< of each device; if it is of whole devices, all that its process may have of the largest
-  std::optional<std::uint64_t> declared_bytes;
   bool whole_devices = false;
   std::string memory_class;
   std::vector<std::string> devices; ///< UUIDs
@@ -61,10 +59,8 @@ struct LoggedProcess {
   bool worker = false;     ///< it ran cases of several entries
   std::string why_started; ///< of a worker; empty: not known
   std::optional<int> exit;
-  int signal = 0;        ///< that ended the launcher's command; 0: none
-  std::string program;   ///< its path; empty: not known
-  std::string end_entry; ///< of a worker: that of its last case; empty: it did not end
-  std::string end_test;  ///< in which it ended; empty: between tests
+  int signal = 0;      ///< that ended the launcher's command; 0: none
+  std::string program; ///< its path; empty: not known
 };
 
 /// A wait of more than a second.

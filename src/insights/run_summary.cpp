@@ -30,24 +30,6 @@ std::string in_words(double seconds) {
   return seconds < 100 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
 }
 
-bool is_alone(const LoggedLease& lease) {
-  return lease.whole_devices || (lease.memory_class == "medium" && !lease.declared_bytes);
-}
-
-/// Whether more jobs would find entries to run, beside those that take turns whatever -j is.
-bool has_work_for_more_jobs(const RunLog& log, std::uint64_t jobs) {
-  std::size_t beside_others = 0;
-  double seconds = 0;
-  double seconds_in_turn = 0;
-  for (const auto& [entry, run] : entry_runs(log)) {
-    const bool in_turn =
-        std::any_of(run.leases.begin(), run.leases.end(), [](const auto* lease) { return is_alone(*lease); });
-    beside_others += in_turn || run.skipped() ? 0 : 1;
-    (in_turn ? seconds_in_turn : seconds) += run.seconds();
-  }
-  return beside_others > jobs && seconds > seconds_in_turn;
-}
-
 } // namespace
 
 RunSummary summarise(const RunLog& log) {
@@ -186,22 +168,13 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   }
   running /= sums.wall;
   if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
-    const auto busy =
-        *log.jobs == 1
-            ? fmt::format("ctest's one job was busy with GPU tests for {:.0f} % of the time", running * 100)
-            : fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average", *log.jobs, running);
+    const auto share = running / static_cast<double>(*log.jobs);
     found.emplace_back(
-        1 - running / static_cast<double>(*log.jobs),
-        fmt::format("{}{}. A test that ctest itself held back while others of its size ran does not count as waiting.",
-                    busy,
+        1 - share,
+        fmt::format("GPU tests kept ctest's jobs (-j{}) busy for {:.0f} % of the time{}. A test that ctest itself held "
+                    "back while others of its size ran does not count as waiting.",
+                    *log.jobs, share * 100,
                     sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
-  } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall &&
-             has_work_for_more_jobs(log, *log.jobs)) {
-    found.emplace_back(
-        0.5, fmt::format("{} busy, and {:.0f} % of the memory was leased: a larger -j would help, if there are "
-                         "processors for it.",
-                         *log.jobs == 1 ? "ctest's one job was" : fmt::format("All {} of ctest's jobs were", *log.jobs),
-                         sums.leased * 100));
   }
   if (sums.used >= 0 && sums.leased > 0.3 && sums.used < 0.5 * sums.leased) {
     found.emplace_back(
@@ -209,19 +182,6 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
         fmt::format("Tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest needs\" names those "
                     "that ask for too much.",
                     sums.leased * 100, sums.used * 100));
-  }
-  std::size_t workers = 0;
-  std::set<std::string> of_workers;
-  for (const auto& process : log.processes) {
-    if (process.worker) {
-      ++workers;
-      of_workers.insert(process.program);
-    }
-  }
-  if (log.jobs && workers > of_workers.size() * *log.jobs) {
-    found.emplace_back(0.1, fmt::format("{} workers were started for {} executables, and each starts CUDA anew. The "
-                                        "entries \"….workers_end\" say why workers ended (ctest -V).",
-                                        workers, of_workers.size()));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> texts;

@@ -161,25 +161,6 @@ RunLog run_of_one() {
   return run;
 }
 
-/// Four entries on 490 B, one after the other.
-void divide(RunLog& run) {
-  const auto process = run.processes[0];
-  auto lease = run.leases[0];
-  lease.bytes = 490;
-  lease.uses.clear();
-  run.processes.clear();
-  run.leases.clear();
-  run.tests.clear();
-  for (int i = 0; i < 4; ++i) {
-    run.processes.push_back(process);
-    run.leases.push_back(lease);
-    run.leases[i].entry = run.processes[i].entry = "e" + std::to_string(i);
-    run.leases[i].pid = run.processes[i].pid = i;
-    run.leases[i].asked = run.leases[i].begun = run.processes[i].asked = run.processes[i].begun = 1000 + 250 * i;
-    run.leases[i].ended = run.processes[i].ended = 1250 + 250 * i;
-  }
-}
-
 TEST(RunSummaries, say_what_stands_out) {
   struct Case {
     const char* what;
@@ -201,17 +182,9 @@ TEST(RunSummaries, say_what_stands_out) {
          run.waits = {LoggedWait{}, wait};
        },
        {"Tests waited for 51.0 s in all. Most of that was for fft: 2 min."}},
-      {"a worker", [](RunLog& run) { run.processes[0].worker = true; }, nothing},
-      {"workers that came and went",
-       [](RunLog& run) {
-         run.processes[0].worker = true;
-         run.processes.push_back(run.processes[0]);
-       },
-       {"2 workers were started for 1 executables, and each starts CUDA anew. The entries \"….workers_end\" say why "
-        "workers ended (ctest -V)."}},
       {"idle jobs",
        [](RunLog& run) { run.processes[0].ended = run.leases[0].ended = 1799; },
-       {"ctest's one job was busy with GPU tests for 80 % of the time, and 80 % of the memory was leased. A test that "
+       {"GPU tests kept ctest's jobs (-j1) busy for 80 % of the time, and 80 % of the memory was leased. A test that "
         "ctest itself held back while others of its size ran does not count as waiting."}},
       {"a process under a lease is no job",
        [](RunLog& run) {
@@ -219,24 +192,12 @@ TEST(RunSummaries, say_what_stands_out) {
          run.processes.push_back(run.processes[0]);
          run.processes[1].under_a_lease = true;
        },
-       {"ctest's one job was busy with GPU tests for 80 % of the time, and 80 % of the memory was leased. A test that "
+       {"GPU tests kept ctest's jobs (-j1) busy for 80 % of the time, and 80 % of the memory was leased. A test that "
         "ctest itself held back while others of its size ran does not count as waiting."}},
       {"nobody knows the jobs",
        [](RunLog& run) {
          run.processes.clear();
          run.jobs.reset();
-       },
-       nothing},
-      {"free memory, and more tests than jobs",
-       divide,
-       {"ctest's one job was busy, and 49 % of the memory was leased: a larger -j would help, if there are "
-        "processors for it."}},
-      {"free memory, and no more tests",
-       [](RunLog& run) { run.leases[0].bytes = run.leases[0].uses[0].peak_bytes = 490; }, nothing},
-      {"free memory, and most tests take turns",
-       [](RunLog& run) {
-         divide(run);
-         run.leases[0].memory_class = run.leases[1].memory_class = "medium";
        },
        nothing},
       {"a device that is leased whole",
@@ -266,7 +227,7 @@ TEST(RunSummaries, begin_with_what_took_the_largest_share_of_the_run) {
       what_held_it_back(run_of_two()),
       ElementsAre(
           "The longest test, join, took 4.5 s of 10.0 s.", HasSubstr("Tests waited for 4.0 s"),
-          "Of ctest's 2 jobs 1.3 were busy with GPU tests on average, and 40 % of the memory was leased. A test that "
+          "GPU tests kept ctest's jobs (-j2) busy for 65 % of the time, and 40 % of the memory was leased. A test that "
           "ctest itself held back while others of its size ran does not count as waiting."));
 }
 
@@ -375,24 +336,22 @@ TEST(ReportPages, hold_all_that_they_show) {
   EXPECT_EQ(parts({"begun", "wall", "host", "gputest", "folder", "run_mode", "unreadable"}),
             json::parse(R"({"begun":1000.0,"wall":10.0,"host":"node","gputest":"0.1.0","folder":"/build",)"
                         R"("run_mode":"-j2","unreadable":3})"));
-  EXPECT_EQ(parts({"devices", "leases", "contexts", "waits", "external"}), json::parse(R"({
+  EXPECT_EQ(parts({"devices", "leases", "contexts", "waits"}), json::parse(R"({
     "devices": [{"uuid": "GPU-1", "name": "H200", "bytes": 1000}, {"uuid": "GPU-2", "name": "A2", "bytes": 500}],
     "leases": [
-      {"d": 1, "n": "join: Join.big", "t": 1.0, "e": 5.0, "b": 500, "p": 250, "v": "exact", "o": false, "w": 0.0},
-      {"d": 0, "n": "sort", "t": 5.0, "e": 9.0, "b": 500, "p": -1, "v": "unknown", "o": true, "w": 4.0}],
-    "contexts": [{"d": 1, "t": 0.5, "e": 5.0, "b": 50}, {"d": 0, "t": 0.5, "e": 5.0, "b": 50},
-                 {"d": 0, "t": 1.0, "e": 5.0, "b": 50}],
-    "waits": [{"d": 1, "t": 0.2, "e": 0.5}, {"d": 0, "t": 0.2, "e": 0.5}, {"d": 0, "t": 0.2, "e": 1.0},
-              {"d": 0, "t": 1.0, "e": 5.0}],
-    "external": [{"d": 0, "n": "sort", "t": 1.0, "e": 5.0, "b": 300}]
+      {"d": [1], "n": "join: Join.big", "t": 1.0, "e": 5.0, "b": 500, "p": [250], "v": "exact", "o": false, "w": 0.0},
+      {"d": [0], "n": "sort", "t": 5.0, "e": 9.0, "b": 500, "p": [-1], "v": "unknown", "o": true, "w": 4.0},
+      {"d": [], "n": "case_b", "t": 5.0, "e": 8.0, "b": 0, "p": [], "v": "unknown", "o": true, "w": 0.0}],
+    "contexts": [{"d": [1, 0], "t": 0.5, "e": 5.0, "b": 50, "w": 0.3}, {"d": [0], "t": 1.0, "e": 5.0, "b": 50, "w": 0.8},
+                 {"d": [], "t": 2.0, "e": 8.0, "b": 0, "w": 0.0}],
+    "waits": [{"d": [0], "n": "sort", "a": "500 B", "t": 1.0, "e": 5.0, "w": 4.0, "b": 300, "v": false,
+               "c": ["join: Join.big", "programs that are not on the ledger"]}]
   })"));
-  EXPECT_EQ(parts({"failed", "problems", "skips", "slowest", "causes"}), json::parse(R"({
+  EXPECT_EQ(parts({"failed", "problems", "skips", "causes"}), json::parse(R"({
     "failed": [{"n": "join", "w": ["Join.small"], "s": 4.0}],
     "problems": [{"n": "join: Join.small", "k": "leak", "x": "1 B"},
                  {"n": "sort", "k": "error", "x": "CUDA_ERROR_X"}],
     "skips": [{"c": 1, "r": "later", "n": ["join: Join.odd"]}, {"c": 1, "r": "no GPU", "n": ["fft"]}],
-    "slowest": [{"n": "sort", "a": "500 B", "w": 4.0,
-                 "b": ["join: Join.big", "programs that are not on the ledger"]}],
     "causes": [{"n": "join: Join.big", "w": 2.0, "c": 1},
                {"n": "programs that are not on the ledger", "w": 2.0, "c": 1}]
   })"));
@@ -436,7 +395,7 @@ TEST(ReportPages, have_the_end_of_a_failed_tests_output_and_its_line_in_ctests_l
 TEST(ReportPages, have_an_empty_list_of_what_there_was_not) {
   const auto data = data_of(report_page(RunLog{}, {}));
   for (const auto* const list : {"devices", "leases", "contexts", "waits", "workers", "tests", "history", "failed",
-                                 "problems", "skips", "slowest", "causes", "held_back"}) {
+                                 "problems", "skips", "causes", "held_back"}) {
     EXPECT_EQ(data.at(list), json::array()) << list;
   }
   EXPECT_EQ(
@@ -451,9 +410,8 @@ TEST(ReportPages, show_what_a_lease_of_two_devices_used_of_each) {
   run.leases[0].devices = {"GPU-1", "GPU-2"};
   run.leases[0].uses = {{"GPU-1", 250}, {"GPU-2", 100}};
   const auto leases = data_of(report_page(run, {&run})).at("leases");
-  ASSERT_THAT(leases, SizeIs(3));
-  EXPECT_EQ(leases[0].at("p"), 250);
-  EXPECT_EQ(leases[1].at("p"), 100);
+  ASSERT_THAT(leases, SizeIs(2));
+  EXPECT_EQ(leases[0].at("p"), json::parse("[250, 100]"));
 }
 
 TEST(ReportPages, let_no_name_break_out_of_the_data) {

@@ -67,13 +67,12 @@ TEST(RunLogs, keep_every_figure_and_name_of_a_process_and_its_lease) {
   EXPECT_FALSE(process.open_ended);
   EXPECT_FALSE(process.under_a_lease);
   EXPECT_EQ(process.why_started, "for the first case");
-  EXPECT_THAT(std::tie(process.end_entry, process.end_test, process.exit), FieldsAre("sort", "S.k", 3));
+  EXPECT_EQ(process.exit, 3);
   ASSERT_THAT(log.leases, SizeIs(1));
   const auto& of = log.leases[0];
   EXPECT_THAT(std::tie(of.entry, of.test, of.pid), FieldsAre("sort", "S.k", 7));
-  EXPECT_THAT(std::tie(of.request, of.memory_class), FieldsAre("3 GiB", "medium"));
-  EXPECT_THAT(std::tie(of.bytes, of.declared_bytes, of.overhead_bytes), FieldsAre(895U, 250U, 5U))
-      << "what its process may have";
+  EXPECT_EQ(of.memory_class, "medium");
+  EXPECT_THAT(std::tie(of.bytes, of.overhead_bytes), FieldsAre(895U, 5U)) << "what its process may have";
   EXPECT_TRUE(of.whole_devices);
   EXPECT_THAT(of.devices, ElementsAre("GPU-2", "GPU-1"));
   EXPECT_THAT(std::tie(of.asked, of.begun, of.ended), FieldsAre(101.5, 103, 104));
@@ -84,18 +83,17 @@ TEST(RunLogs, keep_every_figure_and_name_of_a_process_and_its_lease) {
 }
 
 TEST(RunLogs, keep_the_results_the_skips_and_the_problems_of_tests) {
-  const auto log = parse_run_log(
-      line("101.0", 7,
-           R"("test":"S.k","event":"test","result":"skipped","seconds":0.25,"reason":"why",)"
-           R"("file":"t.cpp","line":5)") +
-      line("102.0", 8, R"("event":"skip","reason":"no GPU")") +
-      line("103.0", 7, R"("test":"S.e","event":"error","error":"CUDA_ERROR_X","text":"not this")") +
-      line("104.0", 7, R"("test":"S.m","event":"out_of_memory","text":"who had it")") +
-      line("105.0", 7, R"("test":"S.l","event":"leak","text":"left")") +
-      line("106.0", 7, R"("test":"S.o","event":"overuse","text":"beyond")") +
-      line("107.0", 7, R"("test":"S.a","event":"again","text":"needs more","attempt":"1")"));
-  EXPECT_THAT(log.tests,
-              ElementsAre(FieldsAre("sort", "S.k", "skipped", 0.25, "why", 101, 7, "t.cpp", 5U)));
+  const auto log =
+      parse_run_log(line("101.0", 7,
+                         R"("test":"S.k","event":"test","result":"skipped","seconds":0.25,"reason":"why",)"
+                         R"("file":"t.cpp","line":5)") +
+                    line("102.0", 8, R"("event":"skip","reason":"no GPU")") +
+                    line("103.0", 7, R"("test":"S.e","event":"error","error":"CUDA_ERROR_X","text":"not this")") +
+                    line("104.0", 7, R"("test":"S.m","event":"out_of_memory","text":"who had it")") +
+                    line("105.0", 7, R"("test":"S.l","event":"leak","text":"left")") +
+                    line("106.0", 7, R"("test":"S.o","event":"overuse","text":"beyond")") +
+                    line("107.0", 7, R"("test":"S.a","event":"again","text":"needs more","attempt":"1")"));
+  EXPECT_THAT(log.tests, ElementsAre(FieldsAre("sort", "S.k", "skipped", 0.25, "why", 101, 7, "t.cpp", 5U)));
   EXPECT_THAT(log.skips, ElementsAre(FieldsAre("sort", "", "no GPU")));
   EXPECT_THAT(log.problems,
               ElementsAre(FieldsAre("sort", "S.e", "error", "CUDA_ERROR_X"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/run_trace.hpp"
+#include "insights/report_page.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
