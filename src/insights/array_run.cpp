@@ -5,7 +5,6 @@
 #include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/text.hpp"
-#include "insights/ctest_list.hpp"
 #include "insights/entry_runs.hpp"
 #include "insights/follow_up.hpp"
 #include "insights/merge.hpp"
@@ -135,14 +134,10 @@ std::string path_of_tool() {
 /// Names of tests that ended by themselves, as the run logs of a task say.
 std::set<std::string> recorded_ends(const std::string& folder) {
   std::set<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator file{folder + "/Testing/gputest", error}, end; !error && file != end;
-       file.increment(error)) {
-    if (file->path().extension() != ".jsonl" || !file->is_regular_file(error)) {
-      continue;
-    }
+  for (const auto& file : files_in(folder + "/Testing/gputest", ".jsonl")) {
+    std::error_code none;
     try {
-      const auto log = parse_run_log(read_text(file->path().string()));
+      const auto log = parse_run_log(fs::is_regular_file(file, none) ? read_text(file) : "");
       for (const auto& [name, run] : entry_runs(log)) {
         if (run.ended_by_itself()) {
           names.insert(name);
@@ -154,30 +149,24 @@ std::set<std::string> recorded_ends(const std::string& folder) {
   return names;
 }
 
-std::vector<std::string> names_with_results(const std::string& file) {
-  std::vector<std::string> names;
-  for (auto& result : read_junit(file).results) {
-    names.push_back(std::move(result.name));
-  }
-  return names;
+/// Without newlines at its end; empty: no such file.
+std::string text_in(const std::string& file) {
+  auto text = os::contents_of(file).value_or("");
+  return text.erase(text.find_last_not_of('\n') + 1);
+}
+
+bool is_there(const std::string& path) {
+  std::error_code none;
+  return fs::exists(path, none);
 }
 
 } // namespace
 
-bool ArrayTask::has_results() const {
-  std::error_code none;
-  return fs::exists(results(), none);
-}
+bool ArrayTask::has_results() const { return is_there(results()); }
 
-std::string ArrayTask::text_of(const char* file) const {
-  auto text = os::contents_of(folder + "/" + file).value_or("");
-  return text.erase(text.find_last_not_of('\n') + 1);
-}
+std::string ArrayTask::text_of(const char* file) const { return text_in(folder + "/" + file); }
 
-std::string ArrayTry::id() const {
-  auto text = os::contents_of(folder + "/id").value_or("");
-  return text.erase(text.find_last_not_of('\n') + 1);
-}
+std::string ArrayTry::id() const { return text_in(folder + "/id"); }
 
 void ArrayTry::submit(const ArrayEngine& engine) const {
   const auto submitting = folder + "/submitting";
@@ -206,10 +195,7 @@ void ArrayTry::submit(const ArrayEngine& engine) const {
   fs::remove(submitting, none);
 }
 
-bool ArrayTry::is_cancelled() const {
-  std::error_code none;
-  return fs::exists(folder + "/cancelled", none);
-}
+bool ArrayTry::is_cancelled() const { return is_there(folder + "/cancelled"); }
 
 void ArrayTry::set_cancelled() const { static_cast<void>(publish(folder + "/cancelled", "")); }
 
@@ -300,7 +286,6 @@ ArrayRun::ArrayRun(std::string folder) : folder_{std::move(folder)} {
   }
   for (std::size_t test = 0; test < suite_.tests.size(); ++test) {
     positions_[numbers_.at(test)] = test;
-    names_[numbers_[test]] = suite_.tests[test].name;
   }
 }
 
@@ -344,15 +329,17 @@ std::vector<ArrayTry> ArrayRun::tries() const try {
 CtestProgress ArrayRun::progress_of(const ArrayTask& task) const {
   const auto text = os::contents_of(task.folder + "/progress").value_or("");
   const auto sound = task.text_of("sound"); // a line is added from time to time
-  auto progress = parse_ctest_progress(text, names_, std::strtoul(sound.c_str() + sound.rfind('\n') + 1, nullptr, 10));
+  auto progress = parse_ctest_progress(text, suite_.tests, positions_,
+                                       std::strtoul(sound.c_str() + sound.rfind('\n') + 1, nullptr, 10));
   const auto recorded = progress.unsure.empty() ? std::set<std::string>{} : recorded_ends(task.folder);
-  for (auto& [number, result] : progress.unsure) {
-    const bool is_only = std::count_if(names_.begin(), names_.end(),
-                                       [&name = result.name](const auto& other) { return other.second == name; }) == 1;
+  for (auto& [test, result] : progress.unsure) {
+    const bool is_only =
+        std::count_if(suite_.tests.begin(), suite_.tests.end(),
+                      [&name = result.name](const SuiteTest& other) { return other.name == name; }) == 1;
     if (is_only && recorded.count(result.name) != 0) {
-      progress.ended[number] = std::move(result);
+      progress.ended[test] = std::move(result);
     } else {
-      progress.begun.insert(number);
+      progress.begun.insert(test);
     }
   }
   progress.unsure.clear();
@@ -360,7 +347,7 @@ CtestProgress ArrayRun::progress_of(const ArrayTask& task) const {
 }
 
 std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const {
-  std::set<std::size_t> suspects; // numbers of tests that ran when a task was killed before
+  std::set<std::size_t> suspects; // tests that ran when a task was killed before
   for (const auto& earlier : tries()) {
     if (earlier.folder == array.folder) {
       break;
@@ -378,29 +365,26 @@ std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const
     }
     const auto progress = progress_of(task);
     std::map<std::size_t, RunResult> results;
-    for (const auto& [number, result] : progress.ended) {
+    for (const auto& [test, result] : progress.ended) {
       const bool has_failed = result.verdict <= TestVerdict::not_run;
       if (repeats_ == Repeats::none || (repeats_ == Repeats::until_fail && has_failed)) {
-        results[number] = result;
+        results[test] = result;
       }
     }
-    for (const auto number : progress.begun) { // it alone ran when its task was killed
-      if (!array.is_cancelled() && progress.begun.size() == 1 && suspects.count(number) != 0) {
-        auto& result = results[number];
-        result.name = names_.at(number);
-        result.verdict = TestVerdict::failed;
-        result.why = "Killed its task twice";
-        result.output = "it was running when its task ended without results, and again when it ran alone";
+    for (const auto test : progress.begun) { // it alone ran when its task was killed
+      if (!array.is_cancelled() && progress.begun.size() == 1 && suspects.count(test) != 0) {
+        results[test] = {suite_.tests[test].name, TestVerdict::failed, "Killed its task twice",
+                         "it was running when its task ended without results, and again when it ran alone", ""};
       }
     }
     std::set<std::string> incomplete; // names of several tests, of which one has no result
     for (const auto test : task.tests) {
-      if (results.count(numbers_[test]) == 0) {
+      if (results.count(test) == 0) {
         incomplete.insert(suite_.tests[test].name);
       }
     }
     std::vector<RunResult> complete;
-    for (auto& [number, result] : results) {
+    for (auto& [test, result] : results) {
       if (incomplete.count(result.name) == 0 || result.verdict <= TestVerdict::not_run) { // no failure is lost
         complete.push_back(std::move(result));
       }
@@ -421,12 +405,10 @@ bool ArrayRun::add_try() const {
       auto& of_task = ended.emplace_back();
       of_task.tests = task.tests;
       if (!array.is_cancelled()) {
-        for (const auto number : progress_of(task).begun) {
-          of_task.begun.insert(positions_.at(number));
-        }
+        of_task.begun = progress_of(task).begun;
       }
-      for (auto& name : names_with_results(task.results())) {
-        names.insert(std::move(name));
+      for (auto& result : read_junit(task.results()).results) {
+        names.insert(std::move(result.name));
       }
     }
   }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "insights/array_engine.hpp"
+#include "insights/ctest_list.hpp"
 #include "insights/ctest_progress.hpp"
 #include "insights/ctest_suite.hpp"
-#include "insights/ctest_words.hpp"
 
 #include <cstddef>
 #include <map>
@@ -77,8 +77,7 @@ public:
   /// The arrays so far. Throws Error.
   [[nodiscard]] std::vector<ArrayTry> tries() const;
 
-  /// What a task has said so far, by ctest's numbers. What is unsure has begun, unless the test's own process recorded
-  /// its end.
+  /// What a task has said so far. What is unsure has begun, unless the test's own process recorded its end.
   [[nodiscard]] CtestProgress progress_of(const ArrayTask& task) const;
 
   /// Gives the tasks of an array that has ended without them their results: those of the tests that had ended, and not
@@ -99,7 +98,6 @@ private:
   CtestSuite suite_;
   std::vector<std::size_t> numbers_;             ///< of ctest, of each test
   std::map<std::size_t, std::size_t> positions_; ///< by these numbers
-  std::map<std::size_t, std::string> names_;     ///< by these numbers
 };
 
 } // namespace gputest::insights

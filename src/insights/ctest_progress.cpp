@@ -3,97 +3,61 @@
 
 #include "core/policy/text.hpp"
 
-#include <charconv>
 #include <optional>
-#include <string_view>
+#include <regex>
 
 namespace gputest::insights {
 
 namespace {
 
-void skip(std::string_view& text, const char* characters) {
-  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
-}
-
-bool skip_word(std::string_view& text, std::string_view word) {
-  const bool begins = policy::starts_with(text, word);
-  text.remove_prefix(begins ? word.size() : 0);
-  return begins;
-}
-
-/// The number in `12: `; nullopt: the text begins otherwise.
-std::optional<std::size_t> skip_number(std::string_view& text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return error == std::errc{} && skip_word(text, ": ") ? std::optional{number} : std::nullopt;
-}
-
 /// What follows the name: ` .....   Passed    1.00 sec`, with `***Failed` and the like for all but `Passed`, or with
 /// `Subprocess aborted***Exception:`.
-std::optional<RunResult> parse_result(std::string_view text, const std::string& name) {
-  skip(text, " .");
-  constexpr std::string_view unit = " sec";
-  const auto end = text.find_last_not_of(' ');
-  if (end == std::string_view::npos || end < unit.size() || text.substr(end + 1 - unit.size(), unit.size()) != unit) {
+std::optional<RunResult> parse_result(const std::string& text, const std::string& name) {
+  static const std::regex form{R"([ .]*(\*\*\*)?([^\n ][^\n]*?)(\*\*\*Exception:)? +[0-9.]+ sec *)"};
+  std::smatch part;
+  if (text.size() > 4096 || !std::regex_match(text, part, form)) {
     return std::nullopt;
   }
-  text = text.substr(0, end + 1 - unit.size());
-  const auto before_time = text.find_last_not_of("0123456789.");
-  if (before_time == std::string_view::npos || before_time + 1 == text.size() || text[before_time] != ' ') {
-    return std::nullopt;
+  const std::string what = part[2];
+  const bool is_marked = part[1].matched || part[3].matched;
+  if (!is_marked) {
+    return what == "Passed" ? std::optional{RunResult{name, TestVerdict::passed, "", "", ""}} : std::nullopt;
   }
-  text = text.substr(0, before_time);
-  text = text.substr(0, text.find_last_not_of(' ') + 1);
-  RunResult result;
-  result.name = name;
-  constexpr std::string_view exception = "***Exception:";
-  const bool is_marked = skip_word(text, "***");
-  if (text == "Passed" && !is_marked) {
-    result.verdict = TestVerdict::passed;
-  } else if (!is_marked && text.size() > exception.size() && text.substr(text.size() - exception.size()) == exception) {
-    result.verdict = TestVerdict::failed;
-    result.why = text.substr(0, text.size() - exception.size());
-  } else if (!is_marked || text.empty()) {
-    return std::nullopt;
-  } else {
-    result.verdict = text == "Skipped"              ? TestVerdict::skipped
-                     : text == "Not Run (Disabled)" ? TestVerdict::disabled
-                     : text == "Not Run"            ? TestVerdict::not_run
-                                                    : TestVerdict::failed;
-    result.why = text;
-  }
-  return result;
+  return RunResult{name,
+                   what == "Skipped"              ? TestVerdict::skipped
+                   : what == "Not Run (Disabled)" ? TestVerdict::disabled
+                   : what == "Not Run"            ? TestVerdict::not_run
+                                                  : TestVerdict::failed,
+                   what, "", ""};
 }
 
 } // namespace
 
-CtestProgress parse_ctest_progress(const std::string& text, const std::map<std::size_t, std::string>& names,
-                                   std::size_t sound) {
+CtestProgress parse_ctest_progress(const std::string& text, const std::vector<SuiteTest>& tests,
+                                   const std::map<std::size_t, std::size_t>& positions, std::size_t sound) {
+  static const std::regex form{R"([ 0-9/]*(Start +|Test +#)([0-9]{1,9}): )"};
   CtestProgress progress;
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    auto line = std::string_view{text}.substr(begin, end - begin);
-    skip(line, " 0123456789/");
-    const bool starts = skip_word(line, "Start ");
-    if (!starts && !skip_word(line, "Test ")) {
+    const auto head = text.substr(begin, std::min<std::size_t>(end - begin, 60));
+    std::smatch part;
+    if (!std::regex_search(head, part, form, std::regex_constants::match_continuous)) {
       continue;
     }
-    skip(line, " ");
-    if (!starts && !skip_word(line, "#")) {
+    const auto known = positions.find(std::stoul(part[2].str()));
+    const auto rest = text.substr(begin + part[0].str().size(), end - begin - part[0].str().size());
+    if (known == positions.end() || !policy::starts_with(rest, tests[known->second].name)) {
       continue;
     }
-    const auto number = skip_number(line);
-    const auto name = number ? names.find(*number) : names.end();
-    if (name == names.end() || !skip_word(line, name->second)) {
-      continue;
-    }
-    if (starts && line.empty()) {
-      progress.ended.erase(*number); // it runs again
-      progress.unsure.erase(*number);
-      progress.begun.insert(*number);
-    } else if (auto result = starts ? std::nullopt : parse_result(line, name->second)) {
-      progress.begun.erase(*number);
-      (end < sound ? progress.ended : progress.unsure)[*number] = *std::move(result);
+    const auto position = known->second;
+    const auto& name = tests[position].name;
+    const bool starts = part[1].str().front() == 'S';
+    if (starts && rest == name) {
+      progress.ended.erase(position); // it runs again
+      progress.unsure.erase(position);
+      progress.begun.insert(position);
+    } else if (auto result = starts ? std::nullopt : parse_result(rest.substr(name.size()), name)) {
+      progress.begun.erase(position);
+      (end < sound ? progress.ended : progress.unsure)[position] = *std::move(result);
     }
   }
   return progress;

@@ -11,6 +11,7 @@
 
 #include <gputest/error.hpp>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +22,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace gputest::insights {
 
@@ -62,142 +65,93 @@ std::string counted(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string in_words(std::chrono::seconds time) {
-  return time.count() < 120 ? fmt::format("{} s", time.count()) : fmt::format("{} min", (time.count() + 30) / 60);
+/// Where the tasks run that have not ended, and why others wait.
+std::string in_words(const std::map<std::size_t, ArrayEngine::Task>& state) {
+  std::set<std::string> nodes;
+  std::set<std::string> reasons;
+  std::size_t running = 0;
+  for (const auto& [number, task] : state) {
+    (task.running ? nodes : reasons).insert(task.note);
+    running += task.running ? 1 : 0;
+  }
+  nodes.erase("");
+  auto text = fmt::format("{} running", running) + (nodes.empty() ? "" : " on " + counted(nodes.size(), "node"));
+  if (const auto waiting = state.size() - running; waiting > 0) {
+    text += fmt::format(", {} waiting", waiting) + (running > 0 ? "" : fmt::format(" {}", fmt::join(reasons, ", ")));
+  }
+  return text;
 }
 
-/// What is known of an array while it runs, as one line: rewritten on a terminal, else printed now and then.
-class LiveLine {
-public:
-  ~LiveLine() { clear(); }
-
-  void show(const std::string& text) {
-    const auto now = Clock::now();
-    if (const auto columns = os::columns_of_errors(); columns > 0) {
-      fmt::print(stderr, "\r{}\x1b[K", tool::printable(text.substr(0, columns - 1)));
-      is_shown_ = true;
-    } else if (now >= next_ && text != last_) {
-      say(text);
-      next_ = now + std::chrono::minutes{1};
-      last_ = text;
-    }
-  }
-
-  void clear() {
-    if (is_shown_) {
-      static_cast<void>(std::fputs("\r\x1b[K", stderr));
-      is_shown_ = false;
-    }
-  }
-
-private:
-  bool is_shown_ = false;
-  std::string last_;
-  Clock::time_point next_{};
-};
-
-/// Follows one array until it has ended.
-class Follower {
-public:
-  Follower(const ArrayRun& run, ArrayTry array)
-      : run_{run}, array_{std::move(array)}, id_{array_.id()}, unfinished_{array_.tasks} {
-    for (const auto& task : array_.tasks) {
-      tests_ += task.tests.size();
-    }
-  }
-
-  /// 0, or the signal that interrupted it. It also returns if the run's folder is gone.
-  [[nodiscard]] int follow(const ArrayEngine& engine, const os::Interruption& interruption) {
-    for (bool ended = false;;) {
-      count();
-      if (unfinished_.empty() || ended || run_.is_gone()) {
-        return 0;
-      }
-      std::string why;
-      const auto state = engine.state(id_, why);
-      // What has ended since count() has left its results: look once more.
-      ended = state && std::none_of(unfinished_.begin(), unfinished_.end(),
-                                    [&](const ArrayTask& task) { return state->count(task.number) != 0; });
-      line_.show(state ? text_of(*state) : fmt::format("array {}: its state is not known now: {}", id_, why));
-      const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
-      const auto pause =
-          ended ? std::chrono::milliseconds{0}
-                : std::clamp(elapsed / 10, std::chrono::milliseconds{200}, std::chrono::milliseconds{5000});
-      if (const int signal = interruption.wait_for(pause); signal != 0) {
-        return signal;
-      }
-    }
-  }
-
-private:
-  void count() {
+/// Follows one array until it has ended, or the run's folder is gone. 0, or the signal that interrupted it.
+int follow(const ArrayRun& run, const ArrayTry& array, const ArrayEngine& engine,
+           const os::Interruption& interruption) {
+  struct Sums {
     std::size_t ended = 0;
     std::size_t failed = 0;
-    const auto still_runs = [&](const ArrayTask& task) {
-      const auto results = run_.progress_of(task).ended;
-      const auto failures =
-          static_cast<std::size_t>(std::count_if(results.begin(), results.end(), [](const auto& result) {
-            return result.second.verdict <= TestVerdict::not_run;
-          }));
-      if (!task.has_results()) {
-        ended += results.size();
-        failed += failures;
-        return true;
-      }
-      ended_ += task.tests.size();
-      failed_ += failures;
-      return false;
+  };
+  std::string last;
+  Clock::time_point next{};
+  const auto begun = Clock::now();
+  std::optional<std::pair<Clock::time_point, std::size_t>> first; // seen to run, maybe at --resume, and what had ended
+  const auto id = array.id();
+  auto unfinished = array.tasks;
+  std::size_t tests = 0;
+  std::for_each(unfinished.begin(), unfinished.end(), [&](const ArrayTask& task) { tests += task.tests.size(); });
+  Sums of_ended; // tasks
+  for (bool ended = false;;) {
+    Sums of_running;
+    const auto has_ended = [&](const ArrayTask& task) {
+      const bool has_results = task.has_results();
+      const auto results = run.progress_of(task).ended;
+      auto& sums = has_results ? of_ended : of_running;
+      sums.ended += has_results ? task.tests.size() : results.size();
+      sums.failed += static_cast<std::size_t>(std::count_if(results.begin(), results.end(), [](const auto& result) {
+        return result.second.verdict <= TestVerdict::not_run;
+      }));
+      return has_results;
     };
-    unfinished_.erase(std::stable_partition(unfinished_.begin(), unfinished_.end(), still_runs), unfinished_.end());
-    now_ended_ = std::min(ended_ + ended, tests_); // ctest adds tests of fixtures
-    now_failed_ = failed_ + failed;
+    unfinished.erase(std::remove_if(unfinished.begin(), unfinished.end(), has_ended), unfinished.end());
+    if (unfinished.empty() || ended || run.is_gone()) {
+      return 0;
+    }
+    std::string why;
+    const auto state = engine.state(id, why);
+    // What has ended since has_results() has left its results: look once more.
+    ended = state && std::none_of(unfinished.begin(), unfinished.end(),
+                                  [&](const ArrayTask& task) { return state->count(task.number) != 0; });
+    const auto now = Clock::now();
+    const auto done = std::min(of_ended.ended + of_running.ended, tests); // ctest adds tests of fixtures
+    std::string left;
+    if (!first && state &&
+        std::any_of(state->begin(), state->end(), [](const auto& task) { return task.second.running; })) {
+      first.emplace(now, done);
+    } else if (first && done > first->second) {
+      const auto each = (now - first->first) / static_cast<long>(done - first->second);
+      left = fmt::format("; about {:%T} left",
+                         std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests - done)));
+    }
+    const auto text =
+        state ? fmt::format("{} of {} ended, {} failed; {} of {} ended, {}{}; array {}", done, counted(tests, "test"),
+                            of_ended.failed + of_running.failed, array.tasks.size() - unfinished.size(),
+                            counted(array.tasks.size(), "task"), in_words(*state), left, id)
+              : fmt::format("array {}: its state is not known now: {}", id, why);
+    const auto columns = os::columns_of_errors();
+    if (columns > 0) { // a terminal: the line is there during the pause
+      fmt::print(stderr, "{}", tool::printable(text.substr(0, columns - 1)));
+    } else if (text != last && now >= next) {
+      say(text);
+      last = text;
+      next = now + std::chrono::minutes{1};
+    }
+    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun);
+    const auto pause = std::clamp(elapsed / 10, std::chrono::milliseconds{200}, std::chrono::milliseconds{5000});
+    const int signal = interruption.wait_for(ended ? std::chrono::milliseconds{0} : pause);
+    fmt::print(stderr, "{}", columns > 0 ? "\r\x1b[K" : "");
+    if (signal != 0) {
+      return signal;
+    }
   }
-
-  [[nodiscard]] std::string text_of(const std::map<std::size_t, ArrayEngine::Task>& state) {
-    std::set<std::string> nodes;
-    std::set<std::string> reasons;
-    std::size_t running = 0;
-    for (const auto& [number, task] : state) {
-      (task.running ? nodes : reasons).insert(task.note);
-      running += task.running ? 1 : 0;
-    }
-    auto text = fmt::format("{} of {} ended, {} failed; {} ended, {} running", now_ended_, counted(tests_, "test"),
-                            now_failed_, counted(array_.tasks.size() - unfinished_.size(), "task"), running);
-    if (running > 0 && first_running_ == Clock::time_point::max()) {
-      first_running_ = Clock::now();
-      ended_before_ = now_ended_;
-    }
-    if (nodes.size() > 1 || (nodes.size() == 1 && !nodes.begin()->empty())) {
-      text += " on " + counted(nodes.size(), "node");
-    }
-    if (const auto waiting = state.size() - running; waiting > 0) {
-      text += fmt::format(", {} waiting", waiting);
-      text += running == 0 && !reasons.begin()->empty() ? fmt::format(" {}", fmt::join(reasons, ", ")) : "";
-    }
-    if (now_ended_ > ended_before_ && first_running_ < Clock::now()) {
-      const auto each = (Clock::now() - first_running_) / static_cast<long>(now_ended_ - ended_before_);
-      text +=
-          "; about " +
-          in_words(std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests_ - now_ended_))) +
-          " left";
-    }
-    return text + "; array " + id_;
-  }
-
-  const ArrayRun& run_;
-  ArrayTry array_;
-  std::string id_;
-  std::vector<ArrayTask> unfinished_;
-  std::size_t tests_ = 0; ///< of the array
-  std::size_t ended_ = 0; ///< of these, those in tasks that have ended
-  std::size_t failed_ = 0;
-  std::size_t now_ended_ = 0; ///< with those of tasks that run
-  std::size_t now_failed_ = 0;
-  Clock::time_point begin_ = Clock::now();
-  Clock::time_point first_running_ = Clock::time_point::max();
-  std::size_t ended_before_ = 0; ///< when it was first seen to run, which may be at --resume
-  LiveLine line_;
-};
+}
 
 /// Says what is known of the tasks that have ended without results.
 void explain(const ArrayRun& run, const ArrayTry& array, const std::vector<ArrayTask>& given_up) {
@@ -251,7 +205,7 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
         say(fmt::format("array {}: {}, in {}", array.id(), counted(array.tasks.size(), "task"), array.folder));
       }
       const auto id = array.id();
-      const int signal = Follower{run, array}.follow(engine, interruption);
+      const int signal = follow(run, array, engine, interruption);
       if (const bool is_gone = run.is_gone(); signal != 0 || is_gone) {
         auto end = "cancelled the array " + id;
         try {

@@ -24,7 +24,11 @@ std::string in_words(const CtestProgress& progress) {
 }
 
 std::string read(const std::string& text, std::size_t sound = std::string::npos) {
-  return in_words(parse_ctest_progress(text, {{1, "a"}, {2, "b #3: c ... x"}, {12, "d"}}, sound));
+  std::vector<SuiteTest> tests(13); // each at the position of its number
+  tests[1].name = "a";
+  tests[2].name = "b #3: c ... x";
+  tests[12].name = "d";
+  return in_words(parse_ctest_progress(text, tests, {{1, 1}, {2, 2}, {12, 12}}, sound));
 }
 
 } // namespace
