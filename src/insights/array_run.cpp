@@ -41,19 +41,6 @@ Error cannot_write(const std::string& path, const std::error_code& error) {
   return Error{path + " cannot be written: " + os::reason(error.value())};
 }
 
-/// Replaces the first `@name@` of each name, and none that is in a value.
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
-  std::map<std::size_t, std::pair<std::size_t, std::string>> marks; // by their places: their sizes and values
-  for (const auto& [name, value] : values) {
-    const auto mark = "@" + name + "@";
-    marks[text.find(mark)] = {mark.size(), value};
-  }
-  for (auto mark = marks.rbegin(); mark != marks.rend(); ++mark) {
-    text.replace(mark->first, mark->second.first, mark->second.second);
-  }
-  return text;
-}
-
 void write_program(const std::string& path, const std::string& text) {
   write_text(path, text);
   fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add);
@@ -121,7 +108,7 @@ std::string engine_of(const ArrayRunOptions& options) {
   if (options.gpus_per_node != 0) {
     words = fmt::format("--gpus-per-node={} {}", options.gpus_per_node, words);
   }
-  return filled(slurm_engine_sh, {{"nodes", std::to_string(options.nodes)}, {"options", words}});
+  return fmt::format("#!/bin/bash\nnodes={}\noptions=({})\n{}", options.nodes, words, slurm_engine_sh);
 }
 
 std::string path_of_tool() {
@@ -171,9 +158,10 @@ std::string ArrayTry::id() const { return text_in(folder + "/id"); }
 void ArrayTry::submit(const ArrayEngine& engine) const {
   const auto submitting = folder + "/submitting";
   if (!publish(submitting, "")) {
-    throw Error{fmt::format("it is not known whether {} was submitted: the command that did so was killed. See in the "
-                            "queue whether it has such an array, and cancel that. Then remove {}",
-                            folder, submitting)};
+    throw Error{
+        fmt::format("it is not known whether {} was submitted: the command that did so was killed. If the queue "
+                    "has the array, cancel it. Then remove {}, and type the same command again",
+                    folder, submitting)};
   }
   std::error_code none;
   std::string id;
@@ -229,13 +217,10 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
   const bool needs_gpu =
       std::any_of(suite.tests.begin(), suite.tests.end(), [](const SuiteTest& test) { return test.uses_gpu; });
   const auto quoted = [](const std::string& word) { return policy::shell_words({word}); };
-  const auto task = filled(array_task_sh, {{"run", quoted(folder)},
-                                           {"token", quoted(token)},
-                                           {"tests", quoted(options.test_dir)},
-                                           {"tool", quoted(path_of_tool())},
-                                           {"version", quoted("gputest " GPUTEST_VERSION)},
-                                           {"needs_gpu", needs_gpu ? "true" : "false"},
-                                           {"arguments", policy::shell_words(of_task)}});
+  const auto task =
+      fmt::format("run={}\ntoken={}\ntests={}\ntool={}\nversion={}\nneeds_gpu={}\narguments=({})\n{}", quoted(folder),
+                  quoted(token), quoted(options.test_dir), quoted(path_of_tool()), quoted("gputest " GPUTEST_VERSION),
+                  needs_gpu, policy::shell_words(of_task), array_task_sh);
   write_text(folder + "/suite.json", list);
   write_text(folder + "/lock", "");
   write_text(folder + "/token.part", token + "\n");
@@ -279,7 +264,8 @@ ArrayRun::ArrayRun(std::string folder) : folder_{std::move(folder)} {
     throw Error{folder_ + " is not the folder of a run of 'gputest slurm': " + error.what()};
   }
   if (version != GPUTEST_VERSION) {
-    throw Error{folder_ + " was begun by gputest " + version + ", and this is " GPUTEST_VERSION ". Use that one"};
+    throw Error{folder_ + " was begun by gputest " + version +
+                ", and this is gputest " GPUTEST_VERSION ". Use the same version"};
   }
   if (numbers_.size() != suite_.tests.size()) {
     throw Error{folder_ + " is damaged: suite.json and run.json are not of one suite. Begin a new run"};
@@ -444,7 +430,7 @@ void ArrayRun::make_try(const std::vector<std::vector<std::size_t>>& tasks) cons
     }
     write_text(of_task + "/numbers", selection_of(numbers));
   }
-  write_program(part + "/task.sh", filled(read_text(folder_ + "/task.sh"), {{"try", std::to_string(number)}}));
+  write_program(part + "/task.sh", fmt::format("#!/bin/bash\ntry={}\n{}", number, read_text(folder_ + "/task.sh")));
   std::error_code error;
   fs::rename(part, folder, error);
   fs::remove_all(part, none); // somebody else has made it

@@ -1,16 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A task of 'gputest slurm': one ctest, with the tests that the file `numbers` of the task's folder selects. It leaves
 # there: node, progress (what ctest prints), sound (how many bytes of it count), errors, Testing, and in the end tests.xml,
 # or why there is none (error).
-try=@try@
-run=@run@
-token=@token@
-tests=@tests@
-tool=@tool@
-version=@version@
-needs_gpu=@needs_gpu@
-arguments=(@arguments@)
+# These variables stand before it: try, run, token, tests, tool, version, needs_gpu, arguments.
 
 node=$(uname -n)
 if [[ $(cat "$run/token" 2>/dev/null) != "$token" ]]; then

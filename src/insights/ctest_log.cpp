@@ -78,9 +78,9 @@ std::set<std::string> failed_in(const std::string& cost_data) {
 
 } // namespace
 
-std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, const std::set<std::string>& entries) {
+std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text) {
   std::map<std::string, CtestOutput> outputs;
-  CtestOutput* current = nullptr; // the entry whose section this is, if it is asked for
+  CtestOutput* current = nullptr; // the entry whose section this is
   bool in_output = false;
   std::vector<std::string_view> output;
   std::size_t number = 0;
@@ -104,7 +104,7 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, cons
       in_output = true;
       output.clear();
     } else if (const auto name = std::string{in_output ? "" : name_in(line)}; !name.empty()) {
-      current = entries.count(name) == 0 ? nullptr : &(outputs[name] = {number, "", "", -1});
+      current = &(outputs[name] = {number, "", "", -1});
     }
   }
   return outputs;

@@ -26,8 +26,7 @@ struct CtestLog {
 };
 
 /// Reads a `LastTest.log`. Of an entry that ran more than once, the last attempt.
-[[nodiscard]] std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text,
-                                                                 const std::set<std::string>& entries);
+[[nodiscard]] std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text);
 
 /// The path of ctest's own log of this run, LastTest.log; empty: it is not there.
 [[nodiscard]] std::string ctest_log_of(const RunLog& run);

@@ -35,7 +35,7 @@ std::vector<std::string> why_failed(const EntryRun& run) {
     const auto exit = run.process != nullptr ? run.process->exit.value_or(0) : 0;
     why.push_back(exit != 0
                       ? "exit code " + std::to_string(exit) + (run.tests.empty() ? "" : ", after its tests passed")
-                      : "after its tests, or by what ctest asks of it");
+                      : "at its end, or by a property of its entry such as FAIL_REGULAR_EXPRESSION");
   }
   return why;
 }
@@ -89,11 +89,11 @@ std::vector<EntryResult> results_of(const RunLog& log) {
 
 std::string remark_on_results(const RunLog& log) {
   return log.folder.empty() || log.failed ? ""
-         : log.running
-             ? "ctest is still running (pid " + std::to_string(log.ctest_pid) +
-                   "). These are the results up to now, without tests that have not started"
-             : "ctest's own results of this run are not in " + log.folder +
-                   "/Testing/Temporary: it was interrupted, or has run again since. These are what the run log shows";
+         : log.running                    ? "ctest is still running (pid " + std::to_string(log.ctest_pid) +
+                             "). These are the results up to now, without tests that have not started"
+                       : "ctest's own results of this run are not in " + log.folder +
+                             "/Testing/Temporary: it was interrupted, or has run again since. The results shown are "
+                             "those of the run log";
 }
 
 } // namespace gputest::insights

@@ -135,7 +135,8 @@ void check(const PlanOptions& options) {
   const auto& words = options.ctest_options;
   const bool selects = !words.empty() && (words.size() != 2 || (words[0] != "-C" && words[0] != "--build-config"));
   if (options.numbers && selects) {
-    throw tool::WrongCommandLine{"--numbers are those of all tests of ctest; write only -C CONFIG after '--'"};
+    throw tool::WrongCommandLine{
+        "--numbers counts all tests of ctest, so no option may select some of them; write only -C CONFIG after '--'"};
   }
 }
 

@@ -16,11 +16,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -54,36 +54,17 @@ struct ReportOptions {
   std::string index;  ///< of CMake's instrumentation, which names it to all that it calls; not used
 };
 
-/// What ctest's log has of the failed entries; nothing if it is not there any more.
-CtestLog outputs_of_failed(const RunLog& run, const std::string& log) try {
-  std::set<std::string> failed;
-  for (const auto& result : results_of(run)) {
-    if (has_failed(result)) {
-      failed.insert(result.entry);
-    }
-  }
-  return {log, log.empty() || failed.empty() ? std::map<std::string, CtestOutput>{}
-                                             : parse_ctest_log(read_text(log), failed)};
-} catch (const Error&) { // it has gone since
-  return {};
-}
-
-/// With the place at which an assertion failed, else that of the test.
-std::vector<FailedTest> failed_tests(const RunLog& run, const CtestLog& outputs) {
+/// Those of the page, with the place at which an assertion failed, else that of the test.
+std::vector<FailedTest> failed_tests(const RunLog& run, const nlohmann::ordered_json& page) {
   std::vector<FailedTest> failed;
-  for (const auto& result : results_of(run)) {
-    if (!has_failed(result)) {
-      continue;
-    }
-    FailedTest one{result.entry, fmt::format("{}", fmt::join(result.why, "\n")), "", {}};
-    if (const auto output = outputs.outputs.find(result.entry); output != outputs.outputs.end()) {
-      one.why = one.why.empty() ? output->second.message : one.why;
-      one.output = output->second.last_lines;
-      one.place = place_of_failure(output->second.message + "\n" + output->second.last_lines);
-    }
-    for (const auto& test : run.tests) {
-      if (one.place.file.empty() && test.entry == result.entry && test.result == "failed") {
-        one.place = {test.file, test.line};
+  for (const auto& test : page["failed"]) {
+    const auto message = test.value("m", "");
+    FailedTest one{test["n"], fmt::format("{}", fmt::join(test["w"].get<std::vector<std::string>>(), "\n")),
+                   test.value("o", ""), place_of_failure(message + "\n" + test.value("o", ""))};
+    one.why = one.why.empty() ? message : one.why;
+    for (const auto& part : run.tests) {
+      if (one.place.file.empty() && part.entry == one.name && part.result == "failed") {
+        one.place = {part.file, part.line};
       }
     }
     failed.push_back(std::move(one));
@@ -112,7 +93,12 @@ tool::ExitCode report(const ReportOptions& options) {
   auto& run = logs.front().log;
   const auto ctest_log = ctest_log_of(run);
   run.failed = failed_by_ctest(run, ctest_log);
-  const auto outputs = outputs_of_failed(run, ctest_log);
+  CtestLog outputs;
+  try {
+    const bool any_failed = !run.failed || !run.failed->empty();
+    outputs = any_failed && !ctest_log.empty() ? CtestLog{ctest_log, parse_ctest_log(read_text(ctest_log))} : outputs;
+  } catch (const Error&) { // it has gone since
+  }
   for (const auto& [entry, output] : outputs.outputs) {
     if (output.seconds >= 0) {
       run.seconds[entry] = output.seconds;
@@ -128,7 +114,7 @@ tool::ExitCode report(const ReportOptions& options) {
                                    sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown),
                                    sums.open_ended ? "at least " : "", sums.wall, sums.waited);
   if (options.format == "github") {
-    write_for_github(heading, failed_tests(run, outputs), notes_on(run), options.output);
+    write_for_github(heading, failed_tests(run, page_data(run, {}, outputs)), notes_on(run), options.output);
     return tool::ExitCode::done;
   }
   const bool is_trace = options.format == "trace";

@@ -93,7 +93,10 @@ public:
     auto& last = last_sign_[pid];
     last = std::max(last, t);
     if (kind == "test" || kind == "skip" || kind == "end") {
-      end_wait_in_vain(pid, t);
+      if (auto* const wait = end_wait(pid)) {
+        wait->waited = std::max(0.0, t - wait->noticed) + 1;
+        wait->in_vain = true;
+      }
     }
     if (kind == "run") {
       read_run(event);
@@ -176,10 +179,8 @@ private:
   /// What the process has not ended itself, its last line ends.
   void forget(std::int64_t pid) {
     const double last = last_sign_[pid];
-    if (const auto held = held_.find(pid); held != held_.end()) {
-      auto& lease = log_.leases[held->second];
-      lease.ended = std::max(lease.begun, last);
-      held_.erase(held);
+    if (auto* const lease = end_lease(pid)) {
+      lease->ended = std::max(lease->begun, last);
     }
     for (const auto position : open_[pid]) {
       auto& process = log_.processes[position];
@@ -193,9 +194,9 @@ private:
   void read_run(const Members& event) {
     const auto version = event.number("version");
     if (version != runlog::run_log_version) {
-      throw Error{"this log has version " + (version ? std::to_string(*version) : "none") + ", and version " +
-                  std::to_string(runlog::run_log_version) +
-                  " is read. Use the gputest that wrote it, or run the tests again"};
+      throw Error{"it is a log of version " + (version ? std::to_string(*version) : "none") +
+                  ", and this gputest reads version " + std::to_string(runlog::run_log_version) +
+                  ". Use the gputest that wrote it, or run the tests again"};
     }
     log_.host = event.text("host");
     log_.gputest = event.text("gputest");
@@ -247,28 +248,21 @@ private:
     log_.waits.push_back(std::move(wait));
   }
 
-  void end_wait(std::int64_t pid, double waited) {
-    if (const auto found = waiting_.find(pid); found != waiting_.end()) {
-      log_.waits[found->second].waited = waited;
-      waiting_.erase(found);
-    }
+  /// That of a process, which ends; nullptr: it has none.
+  LoggedWait* end_wait(std::int64_t pid) {
+    const auto found = waiting_.extract(pid);
+    return found.empty() ? nullptr : &log_.waits[found.mapped()];
   }
-
-  void end_wait_in_vain(std::int64_t pid, double t) {
-    if (const auto found = waiting_.find(pid); found != waiting_.end()) {
-      auto& wait = log_.waits[found->second];
-      wait.waited = std::max(0.0, t - wait.noticed) + 1;
-      wait.in_vain = true;
-      waiting_.erase(found);
-    }
+  LoggedLease* end_lease(std::int64_t pid) {
+    const auto found = held_.extract(pid);
+    return found.empty() ? nullptr : &log_.leases[found.mapped()];
   }
 
   /// A wait that was noticed before the process asked is of an earlier process with its number.
   void end_wait_to_enter(const Members& event, double t, std::int64_t pid) {
     const auto waited = event.seconds("waited");
-    if (const auto found = waiting_.find(pid);
-        found != waiting_.end() && log_.waits[found->second].noticed >= t - waited) {
-      end_wait(pid, waited);
+    if (auto* const wait = end_wait(pid); wait != nullptr && wait->noticed >= t - waited) {
+      wait->waited = waited;
     }
   }
 
@@ -284,7 +278,9 @@ private:
     lease.asked = t - event.seconds("waited");
     lease.begun = t;
     lease.open_ended = true;
-    end_wait(pid, event.seconds("waited"));
+    if (auto* const wait = end_wait(pid)) {
+      wait->waited = event.seconds("waited");
+    }
     if (const auto open = open_.find(pid); open != open_.end() && !open->second.empty()) {
       const auto& process = log_.processes[open->second.front()]; // that leases, and no program that it became
       lease.overhead_bytes = process.overhead_bytes;
@@ -300,31 +296,29 @@ private:
   }
 
   void read_release(const Members& event, double t, std::int64_t pid) {
-    const auto found = held_.find(pid);
-    if (found == held_.end()) {
+    auto* const lease = end_lease(pid);
+    if (lease == nullptr) {
       return;
     }
-    auto& lease = log_.leases[found->second];
-    lease.ended = t;
-    lease.open_ended = false;
+    lease->ended = t;
+    lease->open_ended = false;
     if (const auto evidence = event.text("evidence"); !evidence.empty()) {
-      lease.evidence = evidence;
+      lease->evidence = evidence;
     }
     for (const auto& object : event.objects("devices")) {
       const Members device{object};
-      if (const auto peak = device.number("peak_bytes"); peak && lease.evidence != "unknown") {
-        const auto context = device.flag("with_context") ? lease.overhead_bytes : 0; // as the test's own message counts
-        lease.uses.push_back({device.text("uuid"), *peak - std::min(*peak, context)});
+      if (const auto peak = device.number("peak_bytes"); peak && lease->evidence != "unknown") {
+        const auto context =
+            device.flag("with_context") ? lease->overhead_bytes : 0; // as the test's own message counts
+        lease->uses.push_back({device.text("uuid"), *peak - std::min(*peak, context)});
       }
     }
-    held_.erase(found);
   }
 
   void read_end(const Members& event, double t, std::int64_t pid) {
-    if (const auto found = held_.find(pid); found != held_.end()) {
-      log_.leases[found->second].ended = t;
-      log_.leases[found->second].open_ended = false;
-      held_.erase(found);
+    if (auto* const lease = end_lease(pid)) {
+      lease->ended = t;
+      lease->open_ended = false;
     }
     auto& open = open_[pid];
     if (!open.empty()) {

@@ -1,9 +1,6 @@
-#!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Slurm for 'gputest slurm': submit SCRIPT COUNT | state ID | cancel ID
+# Slurm for 'gputest slurm': submit SCRIPT COUNT | state ID | cancel ID. The variables nodes and options stand before it.
 set -euo pipefail
-nodes=@nodes@
-options=(@options@)
 id=${2%%;*}
 cluster=()
 [[ $2 != *";"* ]] || cluster=("--clusters=${2#*;}")

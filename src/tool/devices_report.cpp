@@ -91,19 +91,18 @@ std::string abilities(const DevicesReport& report) {
 std::vector<std::string> oddities(const policy::DeviceFacts& facts) {
   std::vector<std::string> all;
   if (facts.compute_mode == policy::ComputeMode::exclusive_process) {
-    all.emplace_back("compute mode EXCLUSIVE_PROCESS: one process at a time is let in");
+    all.emplace_back("compute mode EXCLUSIVE_PROCESS: one process at a time can use it");
   }
   if (facts.shares_host_memory) {
     all.emplace_back("integrated: its memory is the host's, so what the host has available counts as free");
   }
   if (!facts.lists_processes) {
-    all.emplace_back(
-        "the driver does not say which processes use it: what is in use beyond all claims counts as "
-        "external processes', and memory of a killed process as back when nothing is in use, or after a second");
+    all.emplace_back("the driver does not list the processes that use it. What is in use beyond all claims counts as "
+                     "external, and memory of a killed process as free when nothing is in use, or after a second");
   }
   if (facts.driver_model == policy::DriverModel::wddm) {
-    all.emplace_back("driver model WDDM: the driver does not say how much each process uses, so what is in use beyond "
-                     "all claims counts as external processes'");
+    all.emplace_back("driver model WDDM: the driver does not say how much each process uses. What is in use beyond all "
+                     "claims counts as external");
   }
   if (!facts.why_unknown.empty()) {
     all.emplace_back("capabilities are unknown, and count as missing: " + facts.why_unknown);
@@ -173,7 +172,7 @@ std::string why_no_device(const DevicesReport& report) {
   const auto& devices = report.devices;
   const auto usable = [](const DeviceReport& device) { return policy::why_unusable(device.facts).empty(); };
   if (std::any_of(devices.begin(), devices.end(), usable)) {
-    return report.restriction + " hides all that can be used";
+    return report.restriction + " hides every GPU that can be used";
   }
   const bool hides = std::any_of(devices.begin(), devices.end(), [](const DeviceReport& d) { return !d.visible; });
   return std::string{devices.size() == 1 ? "it" : "none of them"} +

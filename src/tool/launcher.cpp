@@ -87,7 +87,8 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
     if (!has_peak &&
         (used.evidence == devices::Evidence::unknown || !gate.place().machine()->devices().front().simulated)) {
       // A lower bound of 0 says nothing of a GPU, and all of a command that no simulated device has listed.
-      session::tell(fmt::format("how much memory the command used is not known: {}", used.because));
+      session::tell(fmt::format("how much memory the command used is not known: {}{}", used.because,
+                                used.evidence == devices::Evidence::unknown ? "" : ", and showed none"));
     }
     return measured.problems;
   };

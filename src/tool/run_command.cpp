@@ -53,7 +53,8 @@ struct RunOptions {
     auto memory = reader()("GPUTEST_MEMORY").value_or("");
     if (alone && memory != "none") {
       memory = memory.empty() ? "auto" : memory;
-      const bool says_so = memory == "auto alone" || (memory != "auto" && parse_request(memory, "GPUTEST_MEMORY").alone);
+      const bool says_so =
+          memory == "auto alone" || (memory != "auto" && parse_request(memory, "GPUTEST_MEMORY").alone);
       variables["GPUTEST_MEMORY"] = memory + (says_so ? "" : " alone");
     }
   }

@@ -101,7 +101,9 @@ Document make_process(const ledger::LedgerView& view, const ledger::Record& reco
           {"who", record.who},
           {"claim", claim_name(kind_of(record))},
           {"owner", owner_of(record, state)},
-          {"attempt", attempt == "2" ? 2 : attempt == "3" ? 3 : 1},
+          {"attempt", attempt == "2"   ? 2
+                      : attempt == "3" ? 3
+                                       : 1},
           {"attempt_because", of_process("GPUTEST_ATTEMPT_BECAUSE")},
           {"device_uuids", uuids},
           {"gpus", enters ? claim.gpus : uuids.size()},

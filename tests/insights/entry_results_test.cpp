@@ -85,7 +85,7 @@ TEST(EntryResults, are_those_of_ctest_with_what_the_log_says_of_them) {
   const std::vector<Case> cases{
       {"TearDownTestSuite() of a worker's case fails",
        Log{}.worker(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b").failed({"a"}),
-       "a failed, after its tests, or by what ctest asks of it\nb passed"},
+       "a failed, at its end, or by a property of its entry such as FAIL_REGULAR_EXPRESSION\nb passed"},
       {"it fails in a process of its own", Log{}.enter(1, "a").ran(1, "a", "S.a").end(1, "a", 1).failed({"a"}),
        "a failed, exit code 1, after its tests passed"},
       {"a case is killed alone, too",

@@ -108,7 +108,7 @@ TEST_F(ReportCommand, shows_the_newest_run_and_the_others_beside_it) {
                                          << "\n";
   const auto ended = report({"--output", page_});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("left out: " + logs + "/run-new.jsonl: this log has version 9"));
+  EXPECT_THAT(ended.err, HasSubstr("left out: " + logs + "/run-new.jsonl: it is a log of version 9"));
   EXPECT_THAT(contents_of(page_), HasSubstr(R"("history":[{"tests":2)"));
   EXPECT_THAT(contents_of(page_), HasSubstr(R"("t":1000000000.0)"));
   const auto alone = report({"--log", logs + "/run-new.jsonl", "--output", page_});

@@ -77,7 +77,7 @@ TEST_F(RunLogFiles, that_are_not_there_are_an_error) {
                                          "first");
   EXPECT_EQ(refusal(other), other + " is no run log: no line of it is one of gputest's");
   write_text(other, R"({"t":1,"pid":1,"entry":"e","event":"run","version":9})");
-  EXPECT_EQ(refusal(other).find(other + ": this log has version 9, and version 1 is read."), 0U);
+  EXPECT_EQ(refusal(other).find(other + ": it is a log of version 9, and this gputest reads version 1."), 0U);
 }
 
 } // namespace

@@ -239,7 +239,7 @@ TEST(RunLogs, count_lines_that_a_kill_has_cut) {
 TEST(RunLogs, of_another_version_are_refused) {
   EXPECT_THAT(tests::message_of<Error>(
                   [] { static_cast<void>(parse_run_log(line("1.0", 7, R"("event":"run","version":2)"))); }),
-              HasSubstr("this log has version 2, and version 1 is read"));
+              HasSubstr("it is a log of version 2, and this gputest reads version 1"));
   EXPECT_THAT(tests::message_of<Error>([] { static_cast<void>(parse_run_log(line("1.0", 7, R"("event":"run")"))); }),
               HasSubstr("version none"));
 }

@@ -99,7 +99,7 @@ TEST_F(CommandUsage, that_no_look_has_shown_is_not_known_of_gpus_and_of_devices_
   EXPECT_EQ(message_on("simulated:1x16GiB,no_process_list"), "the devices list no processes");
   tool_.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
   tool_.set("FAKE_NVML", "gpus=1");
-  EXPECT_EQ(message_on("all"), "the devices were asked ten times a second");
+  EXPECT_EQ(message_on("all"), "the devices were asked ten times a second, and showed none");
 }
 
 TEST_F(CommandUsage, is_not_measured_where_the_meter_is_off) {

@@ -76,7 +76,7 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
        "compute_mode": "EXCLUSIVE_PROCESS", "shares_host_memory": false, "lists_processes": true,
        "users": [{"pid": 4711, "used_bytes": 3221225472, "who": "sort: Sort.Keys"},
                  {"pid": 99, "used_bytes": null, "who": ""}],
-       "notes": ["compute mode EXCLUSIVE_PROCESS: one process at a time is let in"]},
+       "notes": ["compute mode EXCLUSIVE_PROCESS: one process at a time can use it"]},
       {"index": 1, "uuid": "MIG-bbbbbbbb-2222", "name": "NVIDIA H200 MIG 1g.18gb", "simulated": false,
        "mig_slice": true, "visible": false, "why_unusable": "", "total_bytes": 19327352832, "reserved_bytes": 0, "used_bytes": 0,
        "ledger_processes": 0, "ledger_context_bytes": 0, "ledger_leased_bytes": 0, "external_bytes": 0,
@@ -84,7 +84,7 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
        "managed_memory": null, "concurrent_managed_access": null, "cooperative_launch": null, "peer_uuids": null,
        "driver_model": "-", "compute_mode": "default", "shares_host_memory": false, "lists_processes": false,
        "users": null,
-       "notes": ["the driver does not say which processes use it: what is in use beyond all claims counts as external processes', and memory of a killed process as back when nothing is in use, or after a second", "GPUTEST_DEVICE_MEMORY: gputest decides as on a device of 16 GiB"]}
+       "notes": ["the driver does not list the processes that use it. What is in use beyond all claims counts as external, and memory of a killed process as free when nothing is in use, or after a second", "GPUTEST_DEVICE_MEMORY: gputest decides as on a device of 16 GiB"]}
     ]
   })");
   EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));
@@ -104,7 +104,7 @@ TEST(DevicesReport, says_which_gpus_are_left_out_and_why_a_device_cannot_be_used
   EXPECT_EQ(why.find("its compute mode is PROHIBITED"), 0U) << why;
   ASSERT_EQ(json["devices"][1]["notes"].size(), 3U) << json["devices"][1]["notes"];
   EXPECT_EQ(json["devices"][1]["notes"][0], "cannot be used: " + why);
-  EXPECT_NE(text.find("    1  cannot be used: " + why + "\n    1  the driver does not say"), std::string::npos) << text;
+  EXPECT_NE(text.find("    1  cannot be used: " + why + "\n    1  the driver does not list"), std::string::npos) << text;
 }
 
 TEST(DevicesReport, says_why_there_is_no_gpu) {
@@ -119,7 +119,7 @@ TEST(DevicesReport, says_why_there_is_no_gpu) {
 TEST(DevicesReport, says_why_tests_have_no_device) {
   using testing::EndsWith;
   auto report = two_devices();
-  const std::string hidden = "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n";
+  const std::string hidden = "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides every GPU that can be used\n";
   const std::string unusable = "no GPU for tests: none of them can be used, for the reasons above";
   report.devices[0].visible = false;
   EXPECT_THAT(to_text(report), EndsWith(hidden));
