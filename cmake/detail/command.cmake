@@ -114,17 +114,11 @@ function(_gputest_note_targets target words)
   set_property(DIRECTORY APPEND PROPERTY GPUTEST_TESTED_TARGETS ${target} ${named})
 endfunction()
 
-# Whether a target links a main() of gputest's, directly or through other targets, according to its current link
-# properties. gputest::gputest alone is not enough: a helper library may bring it into a program that never calls it.
+# Whether a target links one of `libraries`, a regular expression, directly or through other targets, according to its current link
+# properties.
 #
 # It does not read names in generator expressions other than LINK_ONLY and BUILD_INTERFACE. CMake itself evaluates those
 # when it generates, through the property GPUTEST_MAIN_LINKED, which in turn does not pass a static library's private links.
-function(_gputest_links_main target result)
-  _gputest_links("${target}" "gputest_main|gputest_catch2|gputest::main|gputest::catch2" linked)
-  set(${result} ${linked} PARENT_SCOPE)
-endfunction()
-
-# Whether a target links one of `libraries`, a regular expression.
 function(_gputest_links target libraries result)
   set(${result} FALSE PARENT_SCOPE)
   get_target_property(links "${target}" LINK_LIBRARIES)

@@ -11,8 +11,8 @@ function(_gputest_complete_test name settings own_labels program target by_link 
 
   _gputest_watcher("" watcher)
   set(links_main FALSE)
-  if(by_link)
-    _gputest_links_main("${target}" links_main)
+  if(by_link) # gputest::gputest is not enough: a helper library may bring it into a program that never calls it
+    _gputest_links("${target}" "gputest_main|gputest_catch2|gputest::main|gputest::catch2" links_main)
   endif()
   set(may_be_foreign FALSE)
   if(target STREQUAL "" OR (by_link AND NOT links_main))

@@ -20,26 +20,26 @@ std::string name_of_file() { return unconfirmed + std::to_string(::getpid()); }
 
 } // namespace
 
-bool ServedCases::note(const std::string& filter) {
+bool ServedCases::add(const std::string& filter) {
   if (!file_) {
     const WithoutUmask modes;
     file_ = Descriptor{::openat(run_.folder.number(), name_of_file().c_str(),
                                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
   const auto line = filter + "\n";
-  static_cast<void>(::write(file_.number(), line.data(), line.size()) < 0); // the file is enough
-  return static_cast<bool>(file_);
+  return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
 void ServedCases::end_was_seen() const { ::unlinkat(run_.folder.number(), name_of_file().c_str(), 0); }
 
 void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const {
-  if (filters_.empty()) {
+  const auto cases = lines_of(read_from(file_, 0));
+  if (cases.empty()) {
     return;
   }
-  const auto cases = std::to_string(filters_.size()) + (filters_.size() == 1 ? " case, " : " cases, ");
   if (note_end(run_.folder, may_be_anothers_error, wrote,
-               "that had run " + cases + filters_.back() + " last, " + how)) {
+               "that had run " + std::to_string(cases.size()) + (cases.size() == 1 ? " case, " : " cases, ") +
+                   cases.back() + " last, " + how)) {
     end_was_seen();
   }
   if (!may_be_anothers_error) {
@@ -59,7 +59,7 @@ void ServedCases::run_again() const {
       std::_Exit(EXIT_FAILURE); // what runs below ends with this process
     }
   };
-  if (rerun_and_check_end(test_, filters_, look)) {
+  if (rerun_and_check_end(test_, lines_of(read_from(file_, 0)), look)) {
     end_was_seen();
   } else {
     tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "

@@ -6,24 +6,21 @@
 #include "workers/test_case.hpp"
 
 #include <string>
-#include <vector>
 
 namespace gputest::workers {
 
-/// The cases that have run in a supervisor's worker. The end of their process is to be seen: until then there is a file
-/// with them, and the entry that ends workers fails for one that is left.
+/// The cases that have passed in a supervisor's worker, and whose process goes on. The end of that is to be seen: until
+/// then there is a file with them, and the entry that ends workers fails for one that is left.
 class ServedCases {
 public:
   ServedCases(const RunFolder& run, const TestCase& test, Mps owner) : run_{run}, test_{test}, owner_{owner} {}
 
-  [[nodiscard]] const std::vector<std::string>& filters() const { return filters_; }
-  /// Has a line for each; none if there is none.
-  [[nodiscard]] const Descriptor& file() const { return file_; }
+  /// Before a case passes. False if there is no room to note it: the end could be missed.
+  [[nodiscard]] bool add(const std::string& filter);
 
-  /// Before a case passes whose process goes on. False if the end of that could be missed.
-  [[nodiscard]] bool note(const std::string& filter);
-  /// After it has.
-  void add(std::string filter) { filters_.push_back(std::move(filter)); }
+  [[nodiscard]] bool empty() const { return !file_; }
+  /// Has a line for each, if there are any.
+  [[nodiscard]] const Descriptor& file() const { return file_; }
 
   /// Their process has ended as it should.
   void end_was_seen() const;
@@ -40,7 +37,6 @@ private:
   const RunFolder& run_;
   const TestCase& test_;
   Mps owner_; ///< what their process shares errors with
-  std::vector<std::string> filters_;
   Descriptor file_;
 };
 

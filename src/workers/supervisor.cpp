@@ -129,7 +129,7 @@ private:
   /// False if this supervisor has to end.
   bool run_job() {
     const auto begun = Clock::now();
-    const bool is_first = served_.filters().empty();
+    const bool is_first = served_.empty();
     if (!hand_over_job()) {
       return give_back();
     }
@@ -184,7 +184,7 @@ private:
     auto& request = job_.request;
     longest_end_ = std::max(longest_end_, milliseconds{request.code});
     auto said = worker_.take_output();
-    if (served_.filters().empty()) {
+    if (served_.empty()) {
       said.insert(0, server_.message().empty() ? "" : "gputest: " + server_.message() + "\n");
       static_cast<void>(::write(request.descriptors[1].number(), said.data(), said.size()) < 0);
     }
@@ -199,14 +199,13 @@ private:
 
   /// False if the worker cannot go on after the case has passed.
   bool go_on_after(WorkerMessage verdict) {
-    if (!served_.note(filter())) {
+    if (!served_.add(filter())) {
       refuse("there is no room in " + run_.path + " to note that the end of its process is to be seen");
       end_worker("because there was no room to note its cases");
       return false;
     }
     verdict.texts = {worker_.left_behind()};
     reply(std::move(verdict));
-    served_.add(filter());
     ++cases_;
     return true;
   }
@@ -262,7 +261,7 @@ private:
   /// A worker that has ended in a case has not shown how a process ends after those before it. They run once more,
   /// during the entry that ends workers, which has the locks of all cases.
   void run_earlier_cases_again() {
-    while (!served_.filters().empty() && !is_ready(run_.ctest)) {
+    while (!served_.empty() && !is_ready(run_.ctest)) {
       jobs_.forget_changes(); // before the look
       if (is_there(run_.folder, "end")) {
         served_.run_again();
@@ -288,7 +287,7 @@ private:
     takes_cases_ = {}; // the client looks for another one
     WorkerMessage message;
     message.kind = Kind::not_begun;
-    if (served_.filters().empty()) { // nor would another one begin it, unless this one had to leave
+    if (served_.empty()) { // nor would another one begin it, unless this one had to leave
       if (const auto how = end_worker(for_others); !how.empty()) {
         const auto why = "its worker ended " + how + " before it began its first case";
         write_file(run_.folder, "alone", why);
@@ -299,7 +298,7 @@ private:
       }
     }
     answer(message);
-    if (!served_.filters().empty()) {
+    if (!served_.empty()) {
       end_worker(for_others);
     }
     return false;
@@ -324,7 +323,7 @@ private:
     }
     message.mps = server_.owner();
     std::vector<int> attached;
-    if ((message.kind == Kind::death || !does_not_fail(message.code)) && served_.file()) {
+    if ((message.kind == Kind::death || !does_not_fail(message.code)) && !served_.empty()) {
       attached.push_back(served_.file().number());
     }
     answer(message, attached);
@@ -338,7 +337,7 @@ private:
     Events{}
         .add(worker_.end())
         .add(run_.ctest)
-        .wait(served_.filters().empty() ? std::max(longest_end_, time_limit_of(test_)) : longest_end_);
+        .wait(served_.empty() ? std::max(longest_end_, time_limit_of(test_)) : longest_end_);
     const bool ended =
         is_ready(worker_.end()) ||
         Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
@@ -357,7 +356,7 @@ private:
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers =
         server_.owner() == Mps::of_run && server_.is_outdated(run_) && (!ended || WIFSIGNALED(status));
-    if (!served_.filters().empty()) { // else whoever gets the case back is shown what it wrote
+    if (!served_.empty()) { // else whoever gets the case back is shown what it wrote
       served_.tell_end("ended " + how + " when it had none to run", may_be_anothers, worker_.take_output());
     }
     return how;
@@ -368,20 +367,18 @@ private:
   /// `in_a_case`: of earlier ones this worker has shown no end.
   void leave(const char* why, bool in_a_case = false) {
     add_to_file(run_.folder, "workers",
-                std::to_string(cases_) + " " + why +
-                    (in_a_case && !served_.filters().empty() ? with_others_again : "") + "\n");
+                std::to_string(cases_) + " " + why + (in_a_case && !served_.empty() ? with_others_again : "") + "\n");
     constexpr std::size_t enough = 10;
-    std::size_t workers = 0;
     std::size_t changed = 0;
     std::size_t cases = 0;
-    for (const auto& [count, end] : workers_of(run_.folder)) {
-      ++workers;
+    const auto workers = workers_of(run_.folder);
+    for (const auto& [count, end] : workers) {
       changed += end == after_a_change ? 1 : 0;
       cases += count;
     }
-    if (changed >= enough && cases < 2 * workers) {
+    if (changed >= enough && cases < 2 * workers.size()) {
       write_file(run_.folder, "alone",
-                 std::to_string(workers) + " workers have run only " + std::to_string(cases) +
+                 std::to_string(workers.size()) + " workers have run only " + std::to_string(cases) +
                      " cases, because cases change their process. Their output says what");
     }
     takes_cases_ = {};

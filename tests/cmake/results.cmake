@@ -7,6 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
 set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
+unset(ENV{CTEST_OUTPUT_ON_FAILURE}) # output is counted
 
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/results" -B "${WORK}/build" "-Dgputest_DIR=${PACKAGE}"
   ${OPTIONS} COMMAND_ERROR_IS_FATAL ANY)
