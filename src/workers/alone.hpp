@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/file.hpp"
 #include "core/policy/verdict.hpp"
 #include "workers/test_case.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,9 +46,9 @@ struct Alone {
 
 /// Runs these cases once more, one after another, in one process like a worker's (in several, if their names are too
 /// long for one), as run_entry() does: their memory may grow, or they run again. Each list has a time limit. Returns
-/// whether all have passed and each process has ended as it should; else says how not. Calls `look` meanwhile, ten
-/// times a second. Changes the environment.
+/// whether all have passed and each process has ended as it should; else says how not. Ends this process if ctest ends
+/// meanwhile. Changes the environment.
 [[nodiscard]] bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases,
-                                       const std::function<void()>& look);
+                                       const os::Descriptor& ctest);
 
 } // namespace gputest::workers

@@ -117,25 +117,21 @@ std::string start_one(RunFolder& run, const TestCase& test, const Start& start) 
   return {};
 }
 
-struct Found {
-  Descriptor supervisor; ///< that has taken the job; none, without a reason: ctest has ended
-  std::string why_none;  ///< the case has to run alone
-};
-
-/// Waits until a supervisor has taken the job, and starts one where that is sooner.
-Found find_supervisor(RunFolder& run, const TestCase& test) {
+/// Waits until a supervisor has taken the job, and starts one where that is sooner. None: `why_none` says why the case
+/// has to run alone, or ctest has ended.
+Descriptor find_supervisor(RunFolder& run, const TestCase& test, std::string& why_none) {
   std::string name;
   const auto job = announce_job(run.folder, name);
-  Found found;
-  found.why_none = job ? "" : "its folder cannot be used: " + run.path;
+  Descriptor found;
+  why_none = job ? "" : "its folder cannot be used: " + run.path;
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
   auto limit = present_in(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
-  while (found.why_none.empty() && (found.why_none = contents_of(run.folder, "alone")).empty()) {
+  while (why_none.empty() && (why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job).add(run.ctest).wait(limit)) {
       if (events.is_ready(0)) {
-        found.supervisor = Descriptor{::accept4(job.number(), nullptr, nullptr, SOCK_CLOEXEC)};
+        found = Descriptor{::accept4(job.number(), nullptr, nullptr, SOCK_CLOEXEC)};
       }
       break;
     }
@@ -145,7 +141,7 @@ Found find_supervisor(RunFolder& run, const TestCase& test) {
     }
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
     if (const auto start = decide_start(run, *earned, waited); !start.why.empty()) {
-      found.why_none = start_one(run, test, start);
+      why_none = start_one(run, test, start);
     }
     limit = between_looks_at_folder;
   }
@@ -177,19 +173,21 @@ int end_after_rerun(const RunFolder& run, const TestCase& test, Mps mps, const C
 int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const policy::EntryReport& report,
            const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
-    return run_alone(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
+    return run_alone(test, answer.text());
   }
   const bool died = answer.kind == Kind::death;
   if (died && report.stopped && time_out.empty()) {
     return watch(test.command, report);
   }
-  const bool at_its_end = died && answer.texts != std::vector<std::string>{""}; // after the verdict
-  const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
+  const bool at_its_end = died && !answer.text().empty(); // after the verdict
+  const auto how = describe_end(answer.code) + answer.text();
   const bool claims_no_failure = died && WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
   if (claims_no_failure && !at_its_end &&
       does_not_fail(
           policy::judge(report, WEXITSTATUS(answer.code), policy::CommandKind::gputest_executable).exit_code)) {
-    return run_alone(test, "its worker ended " + how + " after it, such as by a listener of GoogleTest");
+    return run_alone(test,
+                     "its worker ended " + how +
+                         " after it, such as by a listener of GoogleTest, or it closes files that it has not opened");
   }
   using Device = WorkerMessage::Device;
   Circumstances circumstances;
@@ -246,10 +244,10 @@ WorkerMessage job_of(const TestCase& test, const std::string& page) {
 
 /// Has a worker run the case. nullopt if that had to leave before it began it.
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
-  const auto found = find_supervisor(run, test);
-  const auto& supervisor = found.supervisor;
+  std::string why_none;
+  const auto supervisor = find_supervisor(run, test, why_none);
   if (!supervisor) {
-    return found.why_none.empty() ? EXIT_FAILURE : run_alone(test, found.why_none);
+    return why_none.empty() ? EXIT_FAILURE : run_alone(test, why_none);
   }
   os::TestStatusPage page;
   const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}};
@@ -299,15 +297,15 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-supervisor of its worker was killed");
   }
   if (answer.kind == Kind::not_begun) {
-    return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.texts.front())};
+    return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.text())};
   }
   const bool has_run = answer.kind == Kind::verdict || answer.kind == Kind::death;
   if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case;
       has_run && is_long != test.was_long) {
     add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
-  if (answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
-    say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
+  if (answer.kind == Kind::verdict && !answer.text().empty()) {
+    say(test.name + " has left processes running, which nothing ends: " + answer.text());
   }
   if (time_out.empty() && answer.kind != Kind::refusal) {
     if (const auto writers = wait_for_output(relays, watch, begun, run.ctest); !writers.empty()) {

@@ -64,15 +64,11 @@ JobQueue::JobQueue(const RunFolder& run) : run_{run}, changes_{::inotify_init1(I
   }
 }
 
-std::optional<Job> JobQueue::take_oldest() const {
+bool JobQueue::take_oldest(Job& taken) const {
   auto names = names_in(run_.folder);
   std::sort(names.begin(), names.end());
-  for (const auto& name : names) {
-    if (Job taken; name.rfind(job, 0) == 0 && take(run_, name, taken)) {
-      return taken;
-    }
-  }
-  return std::nullopt;
+  return std::any_of(names.begin(), names.end(),
+                     [&](const auto& name) { return name.rfind(job, 0) == 0 && take(run_, name, taken); });
 }
 
 void JobQueue::forget_changes() const {

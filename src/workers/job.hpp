@@ -5,7 +5,6 @@
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
-#include <optional>
 #include <string>
 
 namespace gputest::workers {
@@ -25,8 +24,8 @@ class JobQueue {
 public:
   explicit JobQueue(const RunFolder& run);
 
-  /// Takes the oldest job that is there now, if there is one. A client that is stopped blocks it for a second.
-  [[nodiscard]] std::optional<Job> take_oldest() const;
+  /// Takes the oldest job that is there now. False if there is none. A client that is stopped blocks it for a second.
+  [[nodiscard]] bool take_oldest(Job& job) const;
 
   /// Makes wait() tell of what happens in the folder from now on.
   void forget_changes() const;

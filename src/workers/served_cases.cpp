@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/served_cases.hpp"
 
-#include "supervise/events.hpp"
 #include "workers/alone.hpp"
 
 #include <csignal>
-#include <cstdlib>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -54,12 +52,7 @@ void ServedCases::run_again() const {
   ::signal(SIGPIPE, SIG_DFL);                                            // NOLINT(concurrency-mt-unsafe)
   const Descriptor one_at_a_time = open_lock_file(run_.folder, "rerun"); // cases may have locks of CTest's
   ::flock(one_at_a_time.number(), LOCK_EX);
-  const auto look = [this] {
-    if (is_ready(run_.ctest)) {
-      std::_Exit(EXIT_FAILURE); // what runs below ends with this process
-    }
-  };
-  if (rerun_and_check_end(test_, lines_of(read_from(file_, 0)), look)) {
+  if (rerun_and_check_end(test_, lines_of(read_from(file_, 0)), run_.ctest)) {
     end_was_seen();
   } else {
     tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "

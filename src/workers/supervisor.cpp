@@ -71,7 +71,7 @@ private:
       // Who looks for a supervisor does so after its job is there: one of both sees the other.
       const auto left = longest_idle - since(idle_since);
       takes_cases_.set(left.count() > 0);
-      if (take_oldest_job()) {
+      if (jobs_.take_oldest(job_)) {
         takes_cases_.set(true);
         if (!run_job()) {
           return;
@@ -112,16 +112,10 @@ private:
     // CUDA starts in the first case. Without room for this mark a client may start one more.
     static_cast<void>(why.empty() && ::write(start_.number(), "1", 1) == 1);
     ::flock(start_.number(), LOCK_UN);
-    while (!why.empty() && !is_ready(run_.ctest) && take_oldest_job()) {
+    while (!why.empty() && !is_ready(run_.ctest) && jobs_.take_oldest(job_)) {
       refuse(why);
     }
     return why.empty();
-  }
-
-  bool take_oldest_job() {
-    auto job = jobs_.take_oldest();
-    job_ = job ? std::move(*job) : Job{};
-    return static_cast<bool>(job_.client);
   }
 
   [[nodiscard]] const std::string& filter() const { return job_.request.texts.front(); }
@@ -134,47 +128,40 @@ private:
       return give_back();
     }
     bool has_begun = false;
-    bool ends = false;
     std::optional<WorkerMessage> verdict;
     for (;;) {
       Events events;
-      const Descriptor none;
-      events.add(job_.client, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(ends ? none : worker_.socket());
+      events.add(job_.client, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(worker_.socket());
       events.wait(for_ever);
       if (events.is_ready(0) || events.is_ready(1)) {
         kill_worker(verdict && does_not_fail(verdict->code));
         return false;
       }
-      if (events.is_ready(3)) {
-        WorkerMessage message;
-        if (receive_message(worker_.socket().number(), message, false) != Received::message) {
-          if (!has_begun) {
-            return give_back();
-          }
-          ends = true; // it has ended, or the case has closed its socket
-        } else if (message.kind == Kind::begun) {
-          has_begun = true;
-        } else if (message.kind == Kind::refusal) {
-          answer(message);
-          return true;
-        } else if (message.kind == Kind::verdict) {
-          note_balance(is_first ? -2 * (started_in_ + since(begun)) : since(begun));
-          if (is_first) {
-            static_cast<void>(::ftruncate(start_.number(), 0) == 0);
-          }
-          if (message.texts.empty()) {
-            return go_on_after(std::move(message));
-          }
-          verdict = std::move(message);
-          ends = true;
-          worker_.hang_up();
-        }
-      } else if (events.is_ready(2)) {
+      WorkerMessage message;
+      if (!events.is_ready(3) || receive_message(worker_.socket().number(), message, false) != Received::message) {
         if (!has_begun) {
           return give_back();
         }
-        end_after_case(std::move(verdict));
-        return false;
+        if (!events.is_ready(3)) {
+          end_after_case(std::move(verdict));
+          return false;
+        }
+        worker_.hang_up(); // it has ended, or the case has closed its socket
+      } else if (message.kind == Kind::begun) {
+        has_begun = true;
+      } else if (message.kind == Kind::refusal) {
+        answer(message);
+        return true;
+      } else if (message.kind == Kind::verdict) {
+        note_balance(is_first ? -2 * (started_in_ + since(begun)) : since(begun));
+        if (is_first) {
+          static_cast<void>(::ftruncate(start_.number(), 0) == 0);
+        }
+        if (message.texts.empty()) {
+          return go_on_after(std::move(message));
+        }
+        verdict = std::move(message);
+        worker_.hang_up();
       }
     }
   }
@@ -243,16 +230,11 @@ private:
                            filter() + " has what it wrote, and how " + filter() + " ended alone",
                        server_.owner() != Mps::none, worker_.take_output());
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_code_without_verdict) {
-      refuse("its worker could not tell the result: it closes files that it has not opened, or it exits with " +
-             std::to_string(exit_code_without_verdict));
-    } else {
-      worker_.kill_all(); // ctest waits for all that have the case's output open
-      if (!stopped) {
-        give_up_mps_server(run_, server_.owner());
-      }
-      reply_death(status, has_passed);
+    worker_.kill_all(); // ctest waits for all that have the case's output open
+    if (!stopped) {
+      give_up_mps_server(run_, server_.owner());
     }
+    reply_death(status, has_passed);
     if (!verdict) {
       run_earlier_cases_again();
     }

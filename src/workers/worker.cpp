@@ -400,8 +400,7 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
                           ? device_of_process()
                           : workers::WorkerMessage::Device::works;
   if (!state.channel->tell_verdict(exit_code, why, device)) {
-    const bool fails = exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code;
-    os::end_now(fails ? EXIT_FAILURE : workers::exit_code_without_verdict);
+    os::end_now(exit_code == skipped_exit_code ? EXIT_SUCCESS : exit_code); // the case has closed the socket
   }
   return true;
 } catch (const std::exception& error) {

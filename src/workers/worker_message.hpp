@@ -42,6 +42,9 @@ struct MessageHead {
 
 /// One packet of a socket (SOCK_SEQPACKET).
 struct WorkerMessage : MessageHead {
+  /// The first text, if there is one.
+  [[nodiscard]] std::string text() const { return texts.empty() ? "" : texts.front(); }
+
   std::vector<std::string> texts;
   std::vector<os::Descriptor> descriptors;
 };
@@ -55,9 +58,6 @@ inline constexpr const char* variables_of_case[] = {
     "GPUTEST_TEST=",  "GPUTEST_MEMORY=",     "GPUTEST_ENTRY=",   "GPUTEST_TIMEOUT=",
     "GPUTEST_LARGE=", "GPUTEST_WAIT_LIMIT=", "GPUTEST_LEARNED=", "CTEST_RESOURCE_GROUP",
 };
-
-/// With which a worker exits that cannot tell that its case has passed, because the case has closed its socket.
-inline constexpr int exit_code_without_verdict = 120;
 
 /// Whether the message was sent as a whole. `descriptors` stay the caller's. Does not block for long: a packet fits
 /// into the socket's buffer, or is refused. Does not raise SIGPIPE.
