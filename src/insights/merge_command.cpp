@@ -95,7 +95,7 @@ Shard read_shard(const std::string& path, TestTool tool, std::vector<std::string
 }
 
 /// Adds the lines of a log. Processes of two machines have the same numbers, and simulated devices the same names.
-void add_log(const RunLogFile& log, std::uint64_t& processes, std::string& lines) {
+void add_log(const RunLog& log, std::uint64_t& processes, std::string& lines) {
   std::map<json, std::uint64_t> numbers;
   std::istringstream text{read_text(log.path)};
   for (std::string line; std::getline(text, line);) {
@@ -110,7 +110,7 @@ void add_log(const RunLogFile& log, std::uint64_t& processes, std::string& lines
       for (auto& device : *devices) { // UUIDs, or objects
         auto& uuid = device.is_object() ? device["uuid"] : device;
         if (uuid.is_string()) {
-          uuid = log.log.host + "/" + uuid.get<std::string>();
+          uuid = log.host + "/" + uuid.get<std::string>();
         }
       }
     }
@@ -119,8 +119,8 @@ void add_log(const RunLogFile& log, std::uint64_t& processes, std::string& lines
 }
 
 /// Those that can be read, the newest first. What cannot is said on stderr.
-std::vector<RunLogFile> run_logs_in(const std::string& folder) try {
-  return files_in(folder, ".jsonl").empty() ? std::vector<RunLogFile>{} : read_run_logs(folder);
+std::vector<RunLog> run_logs_in(const std::string& folder) try {
+  return files_in(folder, ".jsonl").empty() ? std::vector<RunLog>{} : read_run_logs(folder);
 } catch (const Error&) { // a node's disk was full, or the node was lost
   return {};
 }
@@ -137,12 +137,12 @@ std::string merged_log(const MergeOptions& options, const std::vector<Shard>& sh
     for (const auto& folder : {options.shards[i], options.shards[i] + "/Testing/gputest"}) {
       const auto logs = run_logs_in(folder);
       for (auto log = std::min(logs.size(), shards[i].size()); log-- > 0;) {
-        begun = hosts.empty() ? logs[log].log.begun : std::min(begun, logs[log].log.begun);
-        hosts.insert(logs[log].log.host);
+        begun = hosts.empty() ? logs[log].begun : std::min(begun, logs[log].begun);
+        hosts.insert(logs[log].host);
         if (!options.log.empty()) {
           add_log(logs[log], processes, lines);
         }
-        for (auto& [entry, properties] : facts_of(logs[log].log)) { // the newest log is the last
+        for (auto& [entry, properties] : facts_of(logs[log])) { // the newest log is the last
           facts[entry] = std::move(properties);
         }
       }

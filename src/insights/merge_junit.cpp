@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -205,37 +204,26 @@ std::string junit_of(const std::vector<RunResult>& results) {
 }
 
 EntryFacts facts_of(const RunLog& log) {
-  struct Most {
-    std::uint64_t leased = 0;
-    std::optional<std::uint64_t> peak;
-    const LoggedLease* lease = nullptr;
-    bool is_known = true;
-  };
-  std::map<std::string, Most> most_of;
-  for (const auto& lease : log.leases) {
-    auto& most = most_of[lease.entry];
-    most.leased = std::max(most.leased, lease.bytes);
-    most.lease = &lease;
-    most.is_known = most.is_known && (lease.uses.empty() || lease.evidence == "exact");
-    for (const auto& use : lease.uses) {
-      most.peak = std::max(most.peak.value_or(0), use.peak_bytes);
-    }
-  }
   EntryFacts facts;
-  for (const auto& [entry, most] : most_of) {
-    auto& properties = facts[entry];
-    properties = {{"gputest_lease_bytes", std::to_string(most.leased)},
-                  {"gputest_device", fmt::format("{}", fmt::join(most.lease->devices, " "))},
-                  {"gputest_attempts", "1"}};
-    if (most.peak) {
-      properties["gputest_peak_bytes"] = std::to_string(*most.peak);
-      properties["gputest_peak_evidence"] = most.is_known ? "exact" : "sampled";
+  for (const auto& lease : log.leases) {
+    auto& of_entry = facts[lease.entry];
+    const auto raise = [&](const char* name, std::uint64_t bytes) {
+      auto& most = of_entry[name];
+      most = std::to_string(std::max<std::uint64_t>(bytes, most.empty() ? 0 : std::stoull(most)));
+    };
+    raise("gputest_lease_bytes", lease.bytes);
+    of_entry["gputest_device"] = fmt::format("{}", fmt::join(lease.devices, " "));
+    of_entry["gputest_attempts"] = "1";
+    for (const auto& use : lease.uses) {
+      raise("gputest_peak_bytes", use.peak_bytes);
+      auto& evidence = of_entry["gputest_peak_evidence"];
+      evidence = lease.evidence == "exact" && evidence != "sampled" ? "exact" : "sampled";
     }
   }
-  std::map<std::string, int> attempts;
   for (const auto& problem : log.problems) {
-    if (problem.kind == "ran again" && facts.count(problem.entry) != 0) {
-      facts[problem.entry]["gputest_attempts"] = std::to_string(++attempts[problem.entry] + 1);
+    if (const auto found = facts.find(problem.entry); problem.kind == "ran again" && found != facts.end()) {
+      auto& attempts = found->second["gputest_attempts"];
+      attempts = std::to_string(std::stoul(attempts) + 1);
     }
   }
   return facts;

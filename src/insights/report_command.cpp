@@ -90,7 +90,7 @@ tool::ExitCode report(const ReportOptions& options) {
     return tool::ExitCode::done;
   }
   auto logs = logs_of(options.folder, options.log);
-  auto& run = logs.front().log;
+  auto& run = logs.front();
   const auto ctest_log = ctest_log_of(run);
   run.failed = failed_by_ctest(run, ctest_log);
   CtestLog outputs;
@@ -121,12 +121,8 @@ tool::ExitCode report(const ReportOptions& options) {
   const auto output = !options.output.empty() ? options.output
                       : is_trace              ? "gputest_trace.json"
                                               : "gputest_report.html";
-  std::vector<const RunLog*> history;
-  for (const auto& file : logs) {
-    history.push_back(&file.log);
-  }
   try {
-    write_text(output, is_trace ? trace_of(run) : report_page(run, history, outputs));
+    write_text(output, is_trace ? trace_of(run) : report_page(run, logs, outputs));
   } catch (const Error& error) {
     throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }

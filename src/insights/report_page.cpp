@@ -31,7 +31,7 @@ public:
     }
   }
 
-  [[nodiscard]] Json data(const std::vector<const RunLog*>& history) const {
+  [[nodiscard]] Json data(const std::vector<RunLog>& history) const {
     Json data{{"begun", run_.begun},
               {"wall", run_.ended - run_.begun},
               {"host", run_.host},
@@ -53,11 +53,10 @@ public:
     add_tests(data);
     add_tables(data);
     data["history"] = Json::array();
-    for (const auto* const run : history) {
-      auto row = sums(*run);
-      row["t"] = run->begun;
-      row["now"] = run == &run_;
-      row["jobs"] = run->jobs.value_or(0);
+    for (const auto& run : history) {
+      auto row = sums(run);
+      row["t"] = run.begun;
+      row["jobs"] = run.jobs.value_or(0);
       data["history"].push_back(std::move(row));
     }
     return data;
@@ -274,11 +273,11 @@ private:
 
 } // namespace
 
-nlohmann::ordered_json page_data(const RunLog& run, const std::vector<const RunLog*>& history, const CtestLog& ctest) {
+nlohmann::ordered_json page_data(const RunLog& run, const std::vector<RunLog>& history, const CtestLog& ctest) {
   return PageData{run, ctest}.data(history);
 }
 
-std::string report_page(const RunLog& run, const std::vector<const RunLog*>& history, const CtestLog& ctest) {
+std::string report_page(const RunLog& run, const std::vector<RunLog>& history, const CtestLog& ctest) {
   std::string data;
   for (const char c : page_data(run, history, ctest).dump(-1, ' ', false, Json::error_handler_t::replace)) {
     data += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : c == '&' ? "\\u0026" : std::string(1, c); // in strings only

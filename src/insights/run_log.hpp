@@ -106,6 +106,7 @@ struct LoggedProblem {
 
 /// What the log of one run says.
 struct RunLog {
+  std::string path; ///< where it was read; empty: not in a file
   double begun = 0; ///< first and last line
   double ended = 0;
   std::string host;

@@ -53,6 +53,7 @@ RunLog read(const std::string& path) {
   if (log.events == 0) {
     throw Error{path + " is no run log: no line of it is one of gputest's"};
   }
+  log.path = path;
   find_running(log);
   return log;
 }
@@ -61,24 +62,24 @@ void mention(const std::string& problem) { fmt::print(stderr, "gputest: left out
 
 } // namespace
 
-std::vector<RunLogFile> read_run_logs(const std::string& where) {
+std::vector<RunLog> read_run_logs(const std::string& where) {
   std::error_code error;
   if (!fs::exists(where, error)) {
     throw Error{"there is no run log in " + where +
                 ". Run the tests with ctest, and write --test-dir with the folder in which ctest was started, or "
                 "--log with a log or a folder of logs"};
   }
-  std::vector<RunLogFile> logs;
+  std::vector<RunLog> logs;
   std::string why_none;
   if (!fs::is_directory(where, error)) {
-    logs.push_back({where, read(where)});
+    logs.push_back(read(where));
   } else {
     for (const auto& path : files_in(where, ".jsonl")) {
       if (!fs::is_regular_file(path, error)) {
         continue;
       }
       try {
-        logs.push_back({path, read(path)});
+        logs.push_back(read(path));
       } catch (const Error& unreadable) {
         why_none = std::string{" that can be read: "} + unreadable.what();
         mention(unreadable.what());
@@ -88,13 +89,12 @@ std::vector<RunLogFile> read_run_logs(const std::string& where) {
   if (logs.empty()) {
     throw Error{"there is no run log in " + where + why_none + ". Run the tests with ctest first"};
   }
-  for (const auto& [path, log] : logs) {
+  for (const auto& log : logs) {
     if (const auto lines = log.unreadable_lines; lines > 0) {
-      mention((lines == 1 ? "1 line" : std::to_string(lines) + " lines") + " of " + path + " that cannot be read");
+      mention((lines == 1 ? "1 line" : std::to_string(lines) + " lines") + " of " + log.path + " that cannot be read");
     }
   }
-  std::sort(logs.begin(), logs.end(),
-            [](const RunLogFile& a, const RunLogFile& b) { return a.log.begun > b.log.begun; });
+  std::sort(logs.begin(), logs.end(), [](const RunLog& a, const RunLog& b) { return a.begun > b.begun; });
   return logs;
 }
 
@@ -103,13 +103,13 @@ bool ran_without_a_log(const std::string& folder, const std::string& log) {
          files_in(settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), ".jsonl").empty();
 }
 
-std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log) {
+std::vector<RunLog> logs_of(const std::string& folder, const std::string& log) {
   const auto chosen = log.empty() ? settings::chosen_log_folder() : std::nullopt;
   auto logs = read_run_logs(chosen ? *chosen : log.empty() ? folder + "/Testing/gputest" : log);
   if (chosen) {
     std::error_code none;
     const auto own = fs::weakly_canonical(folder, none);
-    const auto is_other = [&](const RunLogFile& file) { return fs::weakly_canonical(file.log.folder, none) != own; };
+    const auto is_other = [&](const RunLog& log_of) { return fs::weakly_canonical(log_of.folder, none) != own; };
     if (!std::all_of(logs.begin(), logs.end(), is_other)) {
       logs.erase(std::remove_if(logs.begin(), logs.end(), is_other), logs.end());
     }

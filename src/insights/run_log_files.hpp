@@ -8,21 +8,15 @@
 
 namespace gputest::insights {
 
-/// A log and where it was read.
-struct RunLogFile {
-  std::string path;
-  RunLog log;
-};
-
 /// Reads the log `where`, or all logs of the folder `where`, the newest run first. A file of the folder that cannot be
 /// read, or is no run log, is left out, and so are single lines; what is left out, and why, is said on stderr. Throws
 /// Error if the file cannot be read or is none, and if there is no log.
-[[nodiscard]] std::vector<RunLogFile> read_run_logs(const std::string& where);
+[[nodiscard]] std::vector<RunLog> read_run_logs(const std::string& where);
 
 /// The logs of a ctest that was started in `folder`, the newest first, unless `log` says where they are. Of a folder
 /// that GPUTEST_LOG names, which several build trees may share, those of `folder` if there are any. Throws Error if
 /// there is none.
-[[nodiscard]] std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log);
+[[nodiscard]] std::vector<RunLog> logs_of(const std::string& folder, const std::string& log);
 
 /// Whether a ctest was started in `folder` that has run tests, none of them by gputest, and there is no log where
 /// logs_of() looks.

@@ -105,7 +105,7 @@ std::map<std::string, double> times_of_split(const std::string& path) try {
   if (std::filesystem::is_directory(path)) {
     throw Error{path + " is a folder"};
   }
-  auto times = entry_times(read_run_logs(path).front().log);
+  auto times = entry_times(read_run_logs(path).front());
   if (times.empty()) {
     throw Error{path + " has no entry of ctest that ran"};
   }

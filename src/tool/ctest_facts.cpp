@@ -18,46 +18,29 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
-/// A device as CTest knows it, in MiB.
-struct Resource {
-  const DeviceReport* device = nullptr;
-  std::uint64_t total = 0;
-  std::uint64_t free = 0;
-};
-
 std::uint64_t rounded_up(Bytes bytes) { return (bytes.count() + mebibyte - 1) / mebibyte; }
-
-/// Those of which tests can have something.
-std::vector<Resource> resources_of(const DevicesReport& report) {
-  std::vector<Resource> resources;
-  for (const auto& device : report.devices) {
-    if (const auto free = bytes_for_tests(device); free && free->count() >= mebibyte) {
-      const Bytes total = device.device.total - Bytes{device.reserved_bytes};
-      resources.push_back({&device, total.count() / mebibyte, free->count() / mebibyte});
-    }
-  }
-  return resources;
-}
 
 } // namespace
 
 std::string ctest_facts(const DevicesReport& report) {
-  const auto resources = resources_of(report);
-  if (resources.empty()) {
-    return "";
-  }
   std::string devices;
   std::uint64_t context = 0;
   std::uint64_t largest = 0;
   int most_processes = 0;
   std::optional<Bytes> smallest;
-  for (const auto& resource : resources) {
-    const auto& device = *resource.device;
-    devices += fmt::format(" \"{} {} {}\"", resource.total, resource.free, device.facts.mig ? "slice" : "whole");
-    context = std::max(context, rounded_up(Bytes{device.next_context_bytes}));
-    largest = std::max(largest, resource.total);
-    most_processes = std::max(most_processes, policy::most_processes(device.facts));
-    smallest = std::min(smallest.value_or(device.device.total), device.device.total);
+  for (const auto& device : report.devices) {
+    if (const auto free = bytes_for_tests(device); free && free->count() >= mebibyte) {
+      const auto total = (device.device.total - Bytes{device.reserved_bytes}).count() / mebibyte;
+      const auto* const kind = device.facts.mig ? "slice" : "whole";
+      devices += fmt::format(" \"{} {} {}\"", total, free->count() / mebibyte, kind);
+      context = std::max(context, rounded_up(Bytes{device.next_context_bytes}));
+      largest = std::max(largest, total);
+      most_processes = std::max(most_processes, policy::most_processes(device.facts));
+      smallest = std::min(smallest.value_or(device.device.total), device.device.total);
+    }
+  }
+  if (!smallest) {
+    return "";
   }
   // One process at a time can use such a device: a server of MPS would keep all others from it. A slice needs one of
   // its own.
@@ -65,7 +48,7 @@ std::string ctest_facts(const DevicesReport& report) {
     return device.visible && (device.facts.compute_mode == policy::ComputeMode::exclusive_process || device.facts.mig);
   });
   const auto small = policy::to_memory_request(MemoryClass::small, Bytes{});
-  const auto medium = policy::to_memory_request(MemoryClass::medium, smallest.value_or(Bytes{}));
+  const auto medium = policy::to_memory_request(MemoryClass::medium, *smallest);
   const std::uint64_t alone = context == 0 ? 1 : 0; // two halves are a whole device
   return fmt::format("set(gputest_devices{})\n"
                      "set(gputest_largest_mib {})\n"

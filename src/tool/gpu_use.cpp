@@ -78,10 +78,6 @@ std::vector<std::string> files_in(const std::string& list) {
   return files;
 }
 
-} // namespace
-
-namespace {
-
 /// Whether a library that the dynamic linker would load for a program uses a GPU, or is not known.
 bool libraries_may_use_gpu(const std::string& linker, const std::string& path) {
   const auto list = os::output_of({linker, "--list", path});

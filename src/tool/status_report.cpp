@@ -21,44 +21,29 @@ namespace {
 
 using Document = nlohmann::ordered_json;
 
-/// The state of a process's claim, in the order of reports.
-enum class ClaimKind {
-  exclusive,
-  medium_lock,
-  lease,
-  context,
-  idle_worker,
-  ended,
-  waiting_for_memory,
-  waiting_to_enter,
-};
+/// The states of a process's claim, in the order of reports.
+constexpr std::array claims{"exclusive", "medium_lock",        "lease",           "context", "idle_worker",
+                            "ended",     "waiting_for_memory", "waiting_to_enter"};
 
-const char* claim_name(ClaimKind kind) {
-  constexpr std::array names{"exclusive", "medium_lock",        "lease",           "context", "idle_worker",
-                             "ended",     "waiting_for_memory", "waiting_to_enter"};
-  return names.at(static_cast<std::size_t>(kind));
-}
-
-ClaimKind kind_of(const ledger::Record& record) {
+std::string claim_of(const ledger::Record& record) {
+  const auto& claim = record.claim;
   if (!record.alive) {
-    return ClaimKind::ended;
+    return "ended";
   }
-  switch (record.claim.stage) {
+  switch (claim.stage) {
   case policy::Stage::entering:
-    return ClaimKind::waiting_to_enter;
+    return "waiting_to_enter";
   case policy::Stage::waiting:
-    return ClaimKind::waiting_for_memory;
+    return "waiting_for_memory";
   case policy::Stage::holding:
-    return record.claim.exclusive     ? ClaimKind::exclusive
-           : record.claim.medium_lock ? ClaimKind::medium_lock
-                                      : ClaimKind::lease;
+    return claim.exclusive ? "exclusive" : claim.medium_lock ? "medium_lock" : "lease";
   case policy::Stage::idle:
-    return ClaimKind::idle_worker;
+    return "idle_worker";
   case policy::Stage::outside:
   case policy::Stage::inside:
     break;
   }
-  return ClaimKind::context;
+  return "context";
 }
 
 const char* owner_of(const ledger::Record& record, os::ProcessState state) {
@@ -99,7 +84,7 @@ Document make_process(const ledger::LedgerView& view, const ledger::Record& reco
           {"uid", record.uid},
           {"user", people.name_of_user(record.uid)},
           {"who", record.who},
-          {"claim", claim_name(kind_of(record))},
+          {"claim", claim_of(record)},
           {"owner", owner_of(record, state)},
           {"attempt", attempt == "2"   ? 2
                       : attempt == "3" ? 3
@@ -120,7 +105,7 @@ Document make_process(const ledger::LedgerView& view, const ledger::Record& reco
 
 std::string claim_text(const Document& process) {
   auto text = process["claim"].get<std::string>();
-  if (text == claim_name(ClaimKind::ended)) {
+  if (text == "ended") {
     return "ended, memory not yet back";
   }
   std::replace(text.begin(), text.end(), '_', ' ');
@@ -140,7 +125,7 @@ std::string devices_text(const Document& process) {
     text += (text.empty() ? "" : ",") + short_uuid(uuid.get<std::string>());
   }
   const auto gpus = process["gpus"].get<std::size_t>();
-  return process["claim"] == claim_name(ClaimKind::waiting_to_enter) && process["device_uuids"].size() > gpus
+  return process["claim"] == "waiting_to_enter" && process["device_uuids"].size() > gpus
              ? fmt::format("{} of {}", gpus, text)
              : text;
 }
@@ -150,8 +135,7 @@ std::string claimed_memory(const Document& process) {
     return "whole device";
   }
   const auto& claim = process["claim"];
-  return claim == claim_name(ClaimKind::context) || claim == claim_name(ClaimKind::idle_worker) ||
-                 claim == claim_name(ClaimKind::ended)
+  return claim == "context" || claim == "idle_worker" || claim == "ended"
              ? "-"
              : to_string(Bytes{process["memory_bytes"].get<std::uint64_t>()});
 }
@@ -160,13 +144,14 @@ std::string claimed_memory(const Document& process) {
 
 nlohmann::ordered_json make_status(const ledger::LedgerView& view, std::chrono::system_clock::time_point now,
                                    const People& people) {
-  std::vector<std::tuple<ClaimKind, std::uint64_t, std::int64_t, Document>> processes;
+  std::vector<std::tuple<std::ptrdiff_t, std::uint64_t, std::int64_t, Document>> processes;
   for (std::size_t i = 0; i < view.records.size(); ++i) {
     const auto& entry = view.records[i];
     if (entry.alive && entry.claim.stage == policy::Stage::outside) {
       continue; // it has a slot but no claim yet
     }
-    processes.emplace_back(kind_of(entry), entry.claim.ticket, entry.pid,
+    const auto place = std::find(claims.begin(), claims.end(), claim_of(entry)) - claims.begin();
+    processes.emplace_back(place, entry.claim.ticket, entry.pid,
                            make_process(view, entry, view.states[i], people, now));
   }
   std::sort(processes.begin(), processes.end());

@@ -47,7 +47,7 @@ TEST_F(RunLogFiles, are_those_of_the_folder_with_the_newest_run_first) {
   const auto logs = read_run_logs(folder_.path());
   ASSERT_THAT(logs, SizeIs(3));
   EXPECT_EQ(logs[0].path, newest);
-  EXPECT_EQ(logs[0].log.begun, 300);
+  EXPECT_EQ(logs[0].begun, 300);
   EXPECT_EQ(logs[1].path, second);
   EXPECT_EQ(logs[2].path, oldest);
 }
@@ -61,7 +61,7 @@ TEST_F(RunLogFiles, are_left_out_with_the_reason_if_they_cannot_be_read_and_so_a
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "gputest: left out: " + other + " is no run log: no line of it is one of gputest's\n" +
                 "gputest: left out: 2 lines of " + good + " that cannot be read\n");
-  EXPECT_EQ(read_run_logs(write("named.txt", 100)).at(0).log.events, 1U);
+  EXPECT_EQ(read_run_logs(write("named.txt", 100)).at(0).events, 1U);
 }
 
 TEST_F(RunLogFiles, that_are_not_there_are_an_error) {

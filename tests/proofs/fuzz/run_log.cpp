@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   const auto sums = insights::summarise(log);
   require(sums.passed + sums.failed + sums.skipped + sums.unknown == sums.tests, "each test has one result");
-  const auto page = insights::report_page(log, {&log});
+  const auto page = insights::report_page(log, {log});
   const auto begin = page.find("id=\"data\">") + 10;
   const auto data_only = page.substr(begin, page.find("</script>", begin) - begin);
   require(data_only.find('<') == std::string::npos && data_only.back() == '}', "no name leaves the data");
