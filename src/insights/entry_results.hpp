@@ -19,11 +19,6 @@ struct EntryResult {
   std::vector<std::string> why; ///< what the log says of a failure
 };
 
-/// Whether it belongs to what a person has to look at.
-[[nodiscard]] inline bool has_failed(const EntryResult& result) {
-  return result.result == "failed" || result.result == "unknown";
-}
-
 /// One for each entry: ctest's verdict (RunLog::failed), with the skips of gputest's. If ctest's verdict is not known,
 /// what the last attempt's process said at its end, or its tests did.
 [[nodiscard]] std::vector<EntryResult> results_of(const RunLog& log);

@@ -152,83 +152,77 @@ private:
 
   /// The life of each worker, and what it ran.
   [[nodiscard]] Json workers() const {
-    std::multimap<std::int64_t, Json> cases; // by pid
-    const auto add = [&](std::int64_t pid, const std::string& entry, double begun, double ended, const char* result) {
-      cases.emplace(pid, Json{{"n", entry}, {"t", time(begun)}, {"e", time(ended)}, {"r", result}});
-    };
-    for (const auto& test : run_.tests) {
-      add(test.pid, test.entry, test.ended - test.seconds, test.ended, test.result.c_str());
-    }
-    for (const auto& lease : run_.leases) {
-      if (lease.open_ended) {
-        add(lease.pid, lease.entry, lease.begun, lease.ended, lease.running ? "running" : "unknown");
-      }
-    }
     auto list = Json::array();
     for (const auto& process : run_.processes) {
-      if (process.worker) {
-        const auto name = process.program.substr(process.program.rfind('/') + 1);
-        Json row{{"n", name},
-                 {"p", process.pid},
-                 {"b", process.why_started},
-                 {"t", time(process.begun)},
-                 {"e", time(process.ended)},
-                 {"c", Json::array()}};
-        for (auto [one, end] = cases.equal_range(process.pid); one != end; ++one) {
-          if (one->second["e"] >= row["t"] && one->second["t"] <= row["e"]) { // not another process with its pid
-            row["c"].push_back(one->second);
-          }
-        }
-        list.push_back(std::move(row));
-      }
-    }
-    return list;
-  }
-
-  /// The memory of an entry's leases, or of those of one test in it.
-  static void add_memory(Json& row, const EntryRun& run, const std::string* test) {
-    for (const auto* const lease : run.leases) {
-      if (test != nullptr && lease->test != *test) {
+      if (!process.worker) {
         continue;
       }
-      if (lease->bytes >= row.value("b", std::uint64_t{0})) {
-        row["b"] = lease->bytes;
-        row["c"] = lease->memory_class;
+      auto cases = Json::array();
+      const auto add = [&](std::int64_t pid, const std::string& entry, double begun, double ended, std::string result) {
+        if (pid == process.pid && ended >= process.begun && begun <= process.ended) { // else another one had its pid
+          cases.push_back({{"n", entry}, {"t", time(begun)}, {"e", time(ended)}, {"r", std::move(result)}});
+        }
+      };
+      for (const auto& test : run_.tests) {
+        add(test.pid, test.entry, test.ended - test.seconds, test.ended, test.result);
       }
-      for (const auto& use : lease->uses) {
-        row["p"] = std::max(use.peak_bytes, row.value("p", std::uint64_t{0}));
+      for (const auto& lease : run_.leases) {
+        if (lease.open_ended) {
+          add(lease.pid, lease.entry, lease.begun, lease.ended, lease.running ? "running" : "unknown");
+        }
       }
+      list.push_back({{"n", process.program.substr(process.program.rfind('/') + 1)},
+                      {"p", process.pid},
+                      {"b", process.why_started},
+                      {"t", time(process.begun)},
+                      {"e", time(process.ended)},
+                      {"c", std::move(cases)}});
     }
+    return list;
   }
 
   void add_tests(Json& data) const {
     std::map<std::pair<std::string, std::string>, std::string> skips; // reasons
     for (const auto& skip : run_.skips) {
-      skips[{skip.entry, skip.test}] = skip.reason;
-      skips[{skip.entry, ""}] = skip.reason;
+      skips[{skip.entry, skip.test}] = skips[{skip.entry, ""}] = skip.reason;
     }
-    const auto add_skip = [&](Json& row, const std::string& entry, const std::string& test, const std::string& said) {
-      const auto logged = skips.find({entry, test});
-      row["x"] = logged != skips.end() ? logged->second : said;
-      if (logged != skips.end() && logged->second.find(" is large, and excluded") != std::string::npos) {
-        row["c"] = "large"; // no lease says so
+    /// Of an entry, or of one of its tests. `said` is the test's own reason to skip.
+    const auto row_of = [&](const EntryRun& run, const std::string& entry, const std::string& test,
+                            const std::string& result, double seconds, const std::string& said) {
+      Json row{{"n", full_name(entry, test)}, {"r", result}, {"s", rounded(seconds)}};
+      for (const auto* const lease : run.leases) {
+        if (!test.empty() && lease->test != test) {
+          continue;
+        }
+        if (lease->bytes >= row.value("b", std::uint64_t{0})) {
+          row["b"] = lease->bytes;
+          row["c"] = lease->memory_class;
+        }
+        for (const auto& use : lease->uses) {
+          row["p"] = std::max(use.peak_bytes, row.value("p", std::uint64_t{0}));
+        }
       }
+      if (result == "skipped") {
+        const auto logged = skips.find({entry, test});
+        row["x"] = logged != skips.end() ? logged->second : said;
+        if (row["x"].get<std::string>().find(" is large, and excluded") != std::string::npos) {
+          row["c"] = "large"; // no lease says so
+        }
+      }
+      return row;
     };
     data["log"] = ctest_.path;
     data["tests"] = data["failed"] = Json::array();
     const auto runs = entry_runs(run_);
-    for (const auto& result : results_of(run_)) {
-      const auto found = runs.find(result.entry);
+    for (const auto& [entry, result, seconds, why] : results_of(run_)) {
+      const auto found = runs.find(entry);
       const auto run = found != runs.end() ? found->second : EntryRun{};
-      Json row{{"n", result.entry}, {"r", result.result}, {"s", rounded(result.seconds)}, {"w", rounded(run.waited)}};
-      add_memory(row, run, nullptr);
-      if (result.result == "skipped") {
-        add_skip(row, result.entry, "", run.tests.empty() ? "" : run.tests.front()->reason);
-      }
-      data["tests"].push_back(std::move(row));
-      if (has_failed(result)) {
-        Json failed{{"n", result.entry}, {"w", result.why}, {"s", rounded(result.seconds)}};
-        if (const auto output = ctest_.outputs.find(result.entry); output != ctest_.outputs.end()) {
+      data["tests"].push_back(
+          row_of(run, entry, "", result, seconds, run.tests.empty() ? "" : run.tests.front()->reason));
+      data["tests"].back()["w"] = rounded(run.waited);
+      if (result == "failed" || result == "unknown") { // what a person has to look at
+        Json failed{{"n", entry}, {"w", why}, {"s", rounded(seconds)}};
+        if (const auto output = ctest_.outputs.find(entry); output != ctest_.outputs.end()) {
           failed["l"] = output->second.line;
           failed["o"] = output->second.last_lines;
           failed["m"] = output->second.message;
@@ -237,12 +231,7 @@ private:
       }
       for (const auto* const test : run.tests) {
         if (run.tests.size() > 1) {
-          Json part{{"n", full_name(result.entry, test->test)}, {"r", test->result}, {"s", rounded(test->seconds)}};
-          add_memory(part, run, &test->test);
-          if (test->result == "skipped") {
-            add_skip(part, result.entry, test->test, test->reason);
-          }
-          data["tests"].push_back(std::move(part));
+          data["tests"].push_back(row_of(run, entry, test->test, test->result, test->seconds, test->reason));
         }
       }
     }
