@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace gputest::insights {
@@ -344,18 +345,13 @@ private:
 RunLog parse_run_log(const std::string& text) {
   Reader reader;
   std::size_t unreadable = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) {
-      const auto object = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-      if (object.is_object()) {
-        reader.read(object);
-      } else {
-        ++unreadable;
-      }
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto object = json::parse(line, nullptr, false); object.is_object()) {
+      reader.read(object);
+    } else {
+      unreadable += line.empty() ? 0 : 1;
     }
-    begin = end + 1;
   }
   return reader.finish(unreadable);
 }

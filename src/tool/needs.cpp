@@ -14,8 +14,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -101,11 +103,6 @@ Bytes bytes_in(const json& object, const char* name) { return Bytes{object.at(na
 
 std::optional<Bytes> if_any(const json& object, const char* name) {
   return object.contains(name) ? std::optional{bytes_in(object, name)} : std::nullopt;
-}
-
-std::uint64_t now() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
 /// Nothing is said of a failure: what is in the logs can be read again.
@@ -211,8 +208,9 @@ Needs needs_in(const std::string& folder, bool keep) try {
     add_log(needs, path.filename().string(), os::contents_of(path.string()).value_or(""));
   }
   if (keep && !logs.empty()) {
+    const auto now = static_cast<std::uint64_t>(std::time(nullptr));
     for (auto each = needs.begin(); each != needs.end();) {
-      each = each->second.at + kept_seconds < now() ? needs.erase(each) : std::next(each);
+      each = each->second.at + kept_seconds < now ? needs.erase(each) : std::next(each);
     }
     replace(file, to_text(needs), begun);
   }
@@ -224,12 +222,12 @@ Needs needs_in(const std::string& folder, bool keep) try {
 CommittedNeeds parse_committed(const std::string& text) {
   CommittedNeeds committed;
   std::size_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
+  std::istringstream lines{text};
+  for (std::string text_of_line; std::getline(lines, text_of_line);) {
     ++number;
     try {
-      if (end > begin) {
-        const auto line = json::parse(text.substr(begin, end - begin));
+      if (!text_of_line.empty()) {
+        const auto line = json::parse(text_of_line);
         for (const auto& [device, size] : line.at("needs").items()) {
           committed[line.at("test").get<std::string>()][gib_of(device)] = parse_bytes(size.get<std::string>());
         }
@@ -238,7 +236,6 @@ CommittedNeeds parse_committed(const std::string& text) {
       throw Error{fmt::format("line {} is not such as {}: {}", number,
                               R"({"test":"Sort.keys","needs":{"80GiB":"1984MiB"}})", error.what())};
     }
-    begin = end + 1;
   }
   return committed;
 }
