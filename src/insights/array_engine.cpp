@@ -11,20 +11,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
-#include <utility>
 
 namespace gputest::insights {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-std::string without_newlines(std::string text) {
-  text.erase(text.find_last_not_of(" \n") + 1);
-  return text.erase(0, text.find_first_not_of(" \n"));
-}
-
-} // namespace
 
 ArrayEngine::ArrayEngine(const std::string& program) : name_{program}, command_{program} {
   std::error_code error;
@@ -50,7 +40,8 @@ ArrayEngine::Answer ArrayEngine::ask(const std::vector<std::string>& arguments, 
   const auto last = text.rfind(' ');
   const auto status = std::atoi(text.c_str() + last);
   text.resize(last);
-  return {status, without_newlines(std::move(text))};
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return {status, text.erase(0, text.find_first_not_of(" \n"))};
 }
 
 std::string ArrayEngine::submit(const std::string& script, std::size_t count) const {

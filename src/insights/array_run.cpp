@@ -103,14 +103,6 @@ std::map<std::string, double> last_times(const std::string& runs) {
   }
 }
 
-std::string engine_of(const ArrayRunOptions& options) {
-  auto words = options.sbatch;
-  if (options.gpus_per_node != 0) {
-    words = fmt::format("--gpus-per-node={} {}", options.gpus_per_node, words);
-  }
-  return fmt::format("#!/bin/bash\nnodes={}\noptions=({})\n{}", options.nodes, words, slurm_engine_sh);
-}
-
 std::string path_of_tool() {
   const auto own = fs::path{os::executable_of(os::own_pid()).value_or("")}.parent_path();
   std::error_code none;
@@ -234,7 +226,9 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
   }
   write_text(folder + "/task.sh", task);
   if (options.engine.empty()) {
-    write_program(folder + "/engine", engine_of(options));
+    const auto gpus = options.gpus_per_node == 0 ? "" : fmt::format("--gpus-per-node={} ", options.gpus_per_node);
+    write_program(folder + "/engine", fmt::format("#!/bin/bash\nnodes={}\noptions=({}{})\n{}", options.nodes, gpus,
+                                                  options.sbatch, slurm_engine_sh));
   } else {
     fs::create_symlink(fs::absolute(options.engine), folder + "/engine");
   }

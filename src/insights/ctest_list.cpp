@@ -17,34 +17,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string_view>
 #include <system_error>
 
 namespace gputest::insights {
 
 namespace {
-
-/// A folder for ctest's files that are nobody else's. Removed with all that is in it.
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw Error{"no temporary folder can be made: " + path_ + ": " + os::reason(errno) +
-                  ". Set TMPDIR to a folder in which you may write"};
-    }
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-  std::string path_ = os::read_variable("TMPDIR").value_or("/tmp") + "/gputest-ctest-XXXXXX";
-};
 
 using nlohmann::json;
 
@@ -87,18 +66,26 @@ bool are_same(const json& a, const json& b) {
 } // namespace
 
 std::string list_ctest(const std::string& folder, const std::vector<std::string>& options) {
-  const TemporaryFolder temporary;
+  auto scratch = os::read_variable("TMPDIR").value_or("/tmp") + "/gputest-ctest-XXXXXX";
+  if (::mkdtemp(scratch.data()) == nullptr) {
+    throw Error{"no temporary folder can be made: " + scratch + ": " + os::reason(errno) +
+                ". Set TMPDIR to a folder in which you may write"};
+  }
+  const std::shared_ptr<void> remover{nullptr, [&](void*) {
+                                        std::error_code ignored;
+                                        std::filesystem::remove_all(scratch, ignored);
+                                      }};
   const auto tests = std::filesystem::absolute(folder).string();
-  std::ofstream{temporary.path() + "/CTestTestfile.cmake"} << "subdirs([==[" << tests << "]==])\n";
+  std::ofstream{scratch + "/CTestTestfile.cmake"} << "subdirs([==[" << tests << "]==])\n";
   if (const auto custom = tests + "/CTestCustom.cmake"; std::filesystem::exists(custom)) {
-    std::ofstream{temporary.path() + "/CTestCustom.cmake"} << "include([==[" << custom << "]==])\n";
+    std::ofstream{scratch + "/CTestCustom.cmake"} << "include([==[" << custom << "]==])\n";
   }
   const auto command_in = [&](const std::string& where) {
     std::vector<std::string> words{"ctest", "--test-dir", where, "--show-only=json-v1"};
     words.insert(words.end(), options.begin(), options.end());
     return words;
   };
-  auto in_path = command_in(temporary.path());
+  auto in_path = command_in(scratch);
   in_path.insert(in_path.begin(), "/usr/bin/env");
   if (auto output = os::output_of(in_path)) {
     if (output->find_first_not_of(" \n") == std::string::npos || output->at(output->find_first_not_of(" \n")) != '{') {

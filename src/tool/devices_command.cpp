@@ -20,7 +20,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
 namespace gputest::tool {
@@ -59,12 +58,6 @@ MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide 
     notes: list of sentences about what is unusual
 )";
 
-/// The ledger's index of a device, or one past its last if the ledger does not know the device yet.
-std::size_t index_on_ledger(const ledger::LedgerView& view, const std::string& uuid) {
-  const auto found = std::find(view.uuids.begin(), view.uuids.end(), uuid);
-  return static_cast<std::size_t>(std::distance(view.uuids.begin(), found));
-}
-
 void add_claims(DeviceReport& report, const ledger::LedgerView& view, policy::DeviceMask device) {
   for (const auto& entry : view.records) {
     const auto& claim = entry.claim;
@@ -97,8 +90,9 @@ DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, 
     }
   }
 
-  const std::size_t bit = index_on_ledger(view, report.device.uuid);
-  const bool known = bit < view.uuids.size();
+  const auto on_ledger = std::find(view.uuids.begin(), view.uuids.end(), report.device.uuid);
+  const bool known = on_ledger != view.uuids.end();
+  const auto bit = static_cast<std::size_t>(on_ledger - view.uuids.begin());
   // No process has a claim on a device that the ledger does not know: the mask is empty.
   const policy::DeviceMask mask = known ? policy::DeviceMask{1} << bit : 0;
   const auto capacity = probe.capacity(report.device.uuid, view.records, mask);

@@ -87,9 +87,13 @@ std::string abilities(const DevicesReport& report) {
   return table.to_string();
 }
 
-/// What is odd about a device that can be used, and what is done about it; one sentence each.
-std::vector<std::string> oddities(const policy::DeviceFacts& facts) {
+/// What is odd about a device, and what is done about it; one sentence each.
+std::vector<std::string> notes_of(const DeviceReport& device) {
+  const auto& facts = device.facts;
   std::vector<std::string> all;
+  if (const auto why = policy::why_unusable(facts); !why.empty()) {
+    all.push_back("cannot be used: " + why);
+  }
   if (facts.compute_mode == policy::ComputeMode::exclusive_process) {
     all.emplace_back("compute mode EXCLUSIVE_PROCESS: one process at a time can use it");
   }
@@ -105,24 +109,15 @@ std::vector<std::string> oddities(const policy::DeviceFacts& facts) {
                      "claims counts as external");
   }
   if (!facts.why_unknown.empty()) {
-    all.emplace_back("capabilities are unknown, and count as missing: " + facts.why_unknown);
-  }
-  return all;
-}
-
-std::vector<std::string> notes_of(const DeviceReport& device) {
-  auto notes = oddities(device.facts);
-  if (const auto why = policy::why_unusable(device.facts); !why.empty()) {
-    notes.insert(notes.begin(), "cannot be used: " + why);
+    all.push_back("capabilities are unknown, and count as missing: " + facts.why_unknown);
   }
   if (device.set_aside_bytes != 0) {
-    notes.push_back("GPUTEST_DEVICE_MEMORY: gputest decides as on a device of " + to_string(device.device.total));
+    all.push_back("GPUTEST_DEVICE_MEMORY: gputest decides as on a device of " + to_string(device.device.total));
   }
-  if (device.facts.processes_allowed != 0) {
-    notes.push_back("GPUTEST_PROCESSES_PER_DEVICE: at most " + std::to_string(device.facts.processes_allowed) +
-                    " at once");
+  if (facts.processes_allowed != 0) {
+    all.push_back(fmt::format("GPUTEST_PROCESSES_PER_DEVICE: at most {} at once", facts.processes_allowed));
   }
-  return notes;
+  return all;
 }
 
 template <class Value>

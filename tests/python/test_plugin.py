@@ -401,16 +401,16 @@ def test_figures_of_another_machine_come_from_a_file(run, pytester, monkeypatch)
     os.chdir(pytester.path)
     pathlib.Path("needs.jsonl").write_text('{"test":"a.py::b","needs":{"16GiB":"1GiB","80GiB":"3GiB"}}\n\n'
                                            '{"test":"a.py::c","needs":{"16GiB":"2GiB"}}\n')
-    assert plugin._Figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
+    assert plugin._figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
     config.gputest_usable_bytes = 0  # not known: the most
-    assert plugin._Figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
+    assert plugin._figures(config) == {"a.py::b": 3 << 30, "a.py::c": 2 << 30}
     config.gputest_usable_bytes = 20 << 30
-    assert plugin._Figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}
+    assert plugin._figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}
     monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB")
-    assert plugin._Figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}, "as in CTest"
+    assert plugin._figures(config) == {"a.py::b": 1 << 30, "a.py::c": 2 << 30}, "as in CTest"
     known = {"a.py::b": {"simulated 16GiB": "2GiB", "16GiB": "5GiB"}, "a.py::c": {"80GiB": "7GiB"}}
     config.cache = type("Cache", (), {"get": lambda self, key, default: known})()
-    assert plugin._Figures(config) == {"a.py::b": 2 << 30, "a.py::c": 2 << 30}, "own figures come before it"
+    assert plugin._figures(config) == {"a.py::b": 2 << 30, "a.py::c": 2 << 30}, "own figures come before it"
 
 
 @pytest.mark.parametrize("text, message", [

@@ -273,6 +273,8 @@ class _Reader:
         is_marked = is_declared = False
         of_parameters = getattr(getattr(item, "callspec", None), "marks", ())
         for mark in [*of_parameters, *item.iter_markers()]:
+            if mark.name not in ("gpu", "no_gpu", *self._map):
+                continue
             said = dict(mark.kwargs) if mark.name == "gpu" else {"memory": self._map.get(mark.name)}
             if mark.name == "gpu":
                 if mark.args:
@@ -289,20 +291,16 @@ class _Reader:
                 if not is_marked:
                     return None
                 break
-            if mark.name == "gpu":
-                is_marked = is_declared = True
-                requires = said.pop("requires", ())
-                if isinstance(requires, str):
-                    requires = [requires]
-                if not isinstance(requires, (list, tuple, set, frozenset)) or not all(map(_is_text, requires)):
-                    return _Need(mistake="{} has requires={}; write a list such as ['sm_80']".format(
-                        _text_of(mark), _shown(requires)))
-                required += requires
-                for word, value in said.items():
-                    words.setdefault(word, value)
-            elif mark.name in self._map:
-                is_marked = True
-                words.setdefault("memory", said["memory"])
+            is_marked = True
+            is_declared = is_declared or mark.name == "gpu"
+            requires = said.pop("requires", ())
+            if isinstance(requires, str):
+                requires = [requires]
+            if not isinstance(requires, (list, tuple, set, frozenset)) or not all(map(_is_text, requires)):
+                return _Need(mistake="{} has requires={}; write a list such as ['sm_80']".format(
+                    _text_of(mark), _shown(requires)))
+            required += requires
+            words = {**said, **words}
         if not is_marked and not self._default:
             return None
         words.setdefault("memory", self._of_marks)
@@ -418,21 +416,18 @@ def _device_memory(device) -> str:
     return "{}{}GiB".format("simulated " if device.simulated else "", max(1, (device.total_bytes + _GIB // 2) // _GIB))
 
 
-class _Figures(dict):
+def _figures(config) -> dict:
     """The bytes that tests of which nothing is declared took in earlier runs: of the nearest size of device."""
-
-    def __init__(self, config):
-        usable = getattr(config, "gputest_usable_bytes", 0)
-        simulated = os.environ.get("GPUTEST_DEVICES", "").startswith("simulated")
-        needs = _needs_in(_option(config, "gpu_needs"))
-        for test, sizes in _known(config).items():
-            own = {name[len("simulated "):] if simulated else name: size for name, size in sizes.items()
-                   if name.startswith("simulated ") == simulated}
-            with contextlib.suppress(Exception):  # a damaged cache is an empty one
-                needs.setdefault(test, {}).update(_sizes_in(own))
-        for test, sizes in needs.items():
-            if sizes:
-                self[test] = sizes[min(sizes, key=lambda size: abs(size - usable))] if usable else max(sizes.values())
+    usable = getattr(config, "gputest_usable_bytes", 0)
+    simulated = os.environ.get("GPUTEST_DEVICES", "").startswith("simulated")
+    needs = _needs_in(_option(config, "gpu_needs"))
+    for test, sizes in _known(config).items():
+        own = {name[len("simulated "):] if simulated else name: size for name, size in sizes.items()
+               if name.startswith("simulated ") == simulated}
+        with contextlib.suppress(Exception):  # a damaged cache is an empty one
+            needs.setdefault(test, {}).update(_sizes_in(own))
+    return {test: sizes[min(sizes, key=lambda size: abs(size - usable))] if usable else max(sizes.values())
+            for test, sizes in needs.items() if sizes}
 
 
 def _known(config) -> dict:
@@ -465,7 +460,7 @@ class _Leases:
         self._workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._large = _option(config, "gpu_large") or ("exclude" if self._workers > 1 else None)
         self._pid = os.getpid()
-        self._figures = _Figures(config) if any(need.is_auto for need in needs.values()) else {}
+        self._figures = _figures(config) if any(need.is_auto for need in needs.values()) else {}
         self._session = None
         self._entered = None
         self._item = None  # whose lease was asked for
