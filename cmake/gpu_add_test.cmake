@@ -115,6 +115,9 @@
     cannot end the test
   ``RUN_SERIAL``
     ``ON`` for ``LARGE serial``
+  ``GPUTEST_EXECUTABLE``
+    the executable, if it links ``gputest::main`` and the call declares nothing. If ctest finds no GPU, and neither this file nor a library that it is linked with names
+    CUDA or OpenCL, its tests run as with ``MEMORY none``
   ``GPUTEST_REQUEST``
     what the entry needs. When ctest starts, gputest sets a ``RESOURCE_LOCK`` from it, in addition to the project's own, and ``COST`` for an entry that needs much memory,
     unless the project has set it
@@ -194,6 +197,9 @@ function(gpu_add_test)
     string(REGEX REPLACE "^(auto|${memory_class})" any size "${size}")
     _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
     string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
+    if(nothing_declared AND NOT target STREQUAL "") # where there is no GPU, ctest looks whether it can use one
+      string(APPEND properties " GPUTEST_EXECUTABLE [[$<$<BOOL:$<TARGET_PROPERTY:${target},GPUTEST_MAIN_LINKED>>:$<TARGET_FILE:${target}>>]]")
+    endif()
     _gputest_needs_file(needs)
     _gputest_let_ctest_schedule("${needs}")
   endif()

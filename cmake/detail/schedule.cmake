@@ -7,6 +7,8 @@
 # CTest itself ignores. It becomes RESOURCE_LOCK and COST here, and not when CMake configures, because these depend on the
 # devices. For that, set_tests_properties() is replaced for this ctest.
 #
+# Where there is no device, an entry of gpu_add_test() whose executable can use none (GPUTEST_EXECUTABLE) is told so, and runs.
+#
 # Whatever is missing, the entries stay as they are, and the ledger alone decides when a test runs.
 cmake_policy(VERSION 3.25)
 
@@ -42,7 +44,7 @@ string(STRIP "${gputest_why}" gputest_why)
 if(NOT gputest_why STREQUAL "")
   message("${gputest_why}") # on standard error; such as a line of a NEEDS file that cannot be read
 endif()
-if(NOT gputest_ended STREQUAL "0" OR gputest_facts STREQUAL "")
+if(NOT gputest_ended STREQUAL "0")
   return()
 endif()
 cmake_language(EVAL CODE "${gputest_facts}")
@@ -70,7 +72,7 @@ function(${gputest_replaced})
     endwhile()
     math(EXPR index "${index} + 1")
     while(index LESS ARGC)
-      if("${ARGV${index}}" MATCHES "^(GPUTEST_REQUEST|COST|ENVIRONMENT_MODIFICATION)$")
+      if("${ARGV${index}}" MATCHES "^(GPUTEST_REQUEST|GPUTEST_EXECUTABLE|COST|ENVIRONMENT_MODIFICATION)$")
         math(EXPR next "${index} + 1")
         set(gputest_set_${CMAKE_MATCH_1} "${ARGV${next}}")
       endif()
@@ -85,6 +87,12 @@ function(${gputest_replaced})
     list(JOIN more " " more) # CTest adds lists to the user's
     if(DEFINED gputest_set_COST)
       string(REGEX REPLACE " ?COST .*$" "" more "${more}")
+    endif()
+    if(gputest_facts STREQUAL "" AND NOT "${gputest_set_GPUTEST_EXECUTABLE}" STREQUAL "") # no device: it would be skipped
+      execute_process(COMMAND "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}" OUTPUT_VARIABLE may_use_gpu ERROR_QUIET)
+      if(may_use_gpu STREQUAL "no")
+        string(APPEND more " ENVIRONMENT_MODIFICATION GPUTEST_MEMORY=set:unseen ENVIRONMENT_MODIFICATION GPUTEST_GPUS=unset:")
+      endif()
     endif()
   endif()
   get_property(code GLOBAL PROPERTY gputest_arguments_${ARGC})

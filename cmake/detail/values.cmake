@@ -84,8 +84,14 @@ function(_gputest_check_assignments)
 endfunction()
 
 # Checks what gpu_add_test() and gpu_discover_tests() have in common: ARG_<keyword>. Sets the defaults of MEMORY and GPUS.
-# For tests that use no GPU, MEMORY is none, and GPUS is not set.
+# For tests that use no GPU, MEMORY is none, and GPUS is not set. `nothing_declared`: the call says nothing of what a GPU is used for.
 function(_gputest_check_values)
+  set(nothing_declared TRUE PARENT_SCOPE)
+  foreach(keyword IN ITEMS MEMORY GPUS HEAP KEEPS REQUIRES LARGE WAIT_LIMIT LAUNCHER)
+    if(DEFINED ARG_${keyword})
+      set(nothing_declared FALSE PARENT_SCOPE)
+    endif()
+  endforeach()
   if("${ARG_GPUS}" STREQUAL "0" AND NOT DEFINED ARG_MEMORY)
     set(ARG_MEMORY none)
   elseif(NOT DEFINED ARG_MEMORY)

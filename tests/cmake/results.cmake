@@ -48,6 +48,18 @@ function(expect name expected text)
 endfunction()
 include("${WORK}/build/expectations.cmake")
 
+# Without a GPU, what declares nothing and can use none runs. Its program is not started to find that out.
+set(ENV{GPUTEST_DEVICES} none)
+execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/build" -R "^(passes|passes_small|fails|own_main)$" OUTPUT_VARIABLE log ERROR_QUIET)
+set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
+string(REGEX MATCHALL "(passes|passes_small|fails|own_main) [.]+[* ]*(Passed|Failed|Skipped)" ended "${log}")
+string(REGEX REPLACE " [.]+[* ]*" ": " ended "${ended}")
+list(SORT ended)
+if(NOT "${ended}" STREQUAL "fails: Failed;own_main: Skipped;passes: Passed;passes_small: Skipped")
+  set_property(GLOBAL APPEND PROPERTY failures without_a_gpu)
+  message(NOTICE "FAILED without a GPU: ${ended}")
+endif()
+
 # With a folder for reports, each entry has one by its name; a command that may start several programs has a folder.
 set(ENV{GTEST_OUTPUT} "xml:${WORK}/reports/")
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/build" -j 4 -R "^(passes|fails|skips|own_main|own_main_launched)$"
