@@ -44,6 +44,7 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
+  _gputest_add_limit_after_match("${settings}" "${TIMEOUT_AFTER_MATCH}" settings)
   _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
   list(REMOVE_ITEM own_labels "" ${LABELS})
   _gputest_prepend_list("${own_labels}" "${LABELS}" LABELS)

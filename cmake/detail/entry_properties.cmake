@@ -86,6 +86,21 @@ function(_gputest_name_setting name result)
   set(${result} "GPUTEST_TEST=set:${name}" PARENT_SCOPE)
 endfunction()
 
+# With TIMEOUT_AFTER_MATCH, CTest gives a test another limit from a line of its output on, and counts that itself. gputest does not
+# see the line, so the limit in <settings> becomes the longest that CTest allows: the sum of both.
+function(_gputest_add_limit_after_match settings after_match result)
+  string(REGEX MATCH "^([0-9]+)([.][0-9]*[1-9])?" more "${after_match}")
+  set(more "${CMAKE_MATCH_1}")
+  if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
+    math(EXPR more "${more} + 1")
+  endif()
+  if(NOT more STREQUAL "" AND settings MATCHES "(^|;)GPUTEST_TIMEOUT=set:([0-9]+)")
+    math(EXPR sum "${CMAKE_MATCH_2} + ${more}")
+    string(REPLACE "GPUTEST_TIMEOUT=set:${CMAKE_MATCH_2}" "GPUTEST_TIMEOUT=set:${sum}" settings "${settings}")
+  endif()
+  set(${result} "${settings}" PARENT_SCOPE)
+endfunction()
+
 # _gputest_entry_properties(<prefix> <watcher> <labels> <settings> <properties>)
 #
 # What the entry asks for is in <prefix>MEMORY and so on. If <prefix>PLAIN is true, its tests use no GPU (MEMORY none), and it is

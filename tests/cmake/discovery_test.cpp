@@ -413,7 +413,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
             "\"A=set:1;GPUTEST_MEMORY=set:1GiB\" COST 3 TIMEOUT 90)\n"
             "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES TIMEOUT 30 WORKING_DIRECTORY /tmp LABELS x)\n"
             "gpu_discover_tests(tests TEST_FILTER Large.test:Medium.says_no_size HEAP 1MiB KEEPS 2MiB LARGE serial "
-            "WAIT_LIMIT 90s GPUS 2)\n");
+            "WAIT_LIMIT 90s GPUS 2 PROPERTIES TIMEOUT_AFTER_MATCH \"9;READY\")\n");
   const auto all = entries();
   ASSERT_EQ(all.size(), 4U);
   const auto& first = all.at("Plain.first");
@@ -439,7 +439,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_THAT(
       all.at("Large.test").properties.at("ENVIRONMENT_MODIFICATION").dump(),
       HasSubstr(
-          R"("GPUTEST_GPUS=set:2","GPUTEST_LARGE=set:serial","GPUTEST_HEAP=set:1MiB","GPUTEST_KEEPS=set:2MiB","GPUTEST_WAIT_LIMIT=set:90s","GPUTEST_TIMEOUT=set:1500")"));
+          R"("GPUTEST_GPUS=set:2","GPUTEST_LARGE=set:serial","GPUTEST_HEAP=set:1MiB","GPUTEST_KEEPS=set:2MiB","GPUTEST_WAIT_LIMIT=set:90s","GPUTEST_TIMEOUT=set:1509")"));
 }
 
 TEST_F(Discovery, adds_a_list_of_properties_to_one_of_the_same_name) {

@@ -35,6 +35,8 @@ expect_settings(patient GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_
 expect_property(patient TIMEOUT 40560.0)
 expect_property(patient TIMEOUT_AFTER_MATCH null)
 expect_property(patient_and_limited TIMEOUT 54066.5)
+# CTest counts from the line on, and gputest not less.
+expect_settings(limited_after_match GPUTEST_ENTRY=set:by_output GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 GPUTEST_TIMEOUT=set:12.5)
 expect_property(placed WORKING_DIRECTORY "\"${CMAKE_CURRENT_LIST_DIR}\"")
 expect_settings("odd $<name> [int]" GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 THEN A=set:1)
 # A name after which a list cannot go on.
