@@ -69,11 +69,7 @@ Relays::Relays(bool any, bool withholds) {
   if (!any) {
     return;
   }
-  static_cast<void>(signals_of_commands()); // without this one
-  sigset_t of_writes{};
-  ::sigemptyset(&of_writes);
-  ::sigaddset(&of_writes, SIGPIPE);
-  ::sigprocmask(SIG_BLOCK, &of_writes, nullptr);
+  block_in_this_process(SIGPIPE);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     const auto own = stream_read_to_its_end(stream);
     const auto same =

@@ -295,6 +295,14 @@ const sigset_t& signals_of_commands() {
   return signals;
 }
 
+void block_in_this_process(int signal) {
+  static_cast<void>(signals_of_commands()); // without this one
+  sigset_t set{};
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
 void execute(std::vector<std::string> command, std::vector<std::string> environment) {
   ::sigprocmask(SIG_SETMASK, &signals_of_commands(), nullptr);
   const auto pointers = os::pointers_to(command);

@@ -74,6 +74,10 @@ struct CommandEnd {
 /// What commands start with blocked: the signals that this process had blocked at the first call.
 [[nodiscard]] const sigset_t& signals_of_commands();
 
+/// From now on a write that cannot be done fails, and this process is not ended by the signal: SIGPIPE, SIGXFSZ.
+/// Commands start without that.
+void block_in_this_process(int signal);
+
 /// Becomes this program (execve), after a fork, or ends with 127.
 [[noreturn]] void execute(std::vector<std::string> command, std::vector<std::string> environment);
 

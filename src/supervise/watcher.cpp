@@ -189,6 +189,7 @@ int prepare_next_attempt(const WatchedEntry& entry, const policy::EntryReport& r
 } // namespace
 
 EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, const policy::EntryReport& first) {
+  block_in_this_process(SIGXFSZ);
   name_reports(command, entry);
   const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
   if (limit) { // which one process counts, for each attempt. One that cannot be used stays: the tests fail for it

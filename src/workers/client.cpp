@@ -59,6 +59,9 @@ constexpr milliseconds long_case{5'000};
 /// How often it is looked whether the case waits.
 constexpr milliseconds look_at_wait{1'000};
 
+/// Workers that are started for one case. They end, or serve earlier cases: so many do so only if all end at once.
+constexpr int most_starts = 50;
+
 /// For how long a supervisor may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
 
@@ -106,11 +109,14 @@ bool is_starting(const Descriptor& start) {
 }
 
 /// Takes the one start at a time of this worker key, and starts a supervisor, unless somebody else does. Returns why
-/// there can be none; empty: no reason.
-std::string start_one(RunFolder& run, const TestCase& test, const Start& start) {
+/// there can be none; empty: no reason. Counts the starts.
+std::string start_one(RunFolder& run, const TestCase& test, const Start& start, int& starts) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start =
       lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (start.beside_another || !is_starting(lock));
+  if (may_start && ++starts > most_starts) {
+    return std::to_string(most_starts) + " workers were started for it, and none has taken it";
+  }
   if (may_start ? !start_supervisor(run, test, std::move(lock), start.why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
@@ -126,6 +132,7 @@ Descriptor find_supervisor(RunFolder& run, const TestCase& test, std::string& wh
   why_none = job ? "" : "its folder cannot be used: " + run.path;
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
+  int starts = 0;
   auto limit = present_in(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
   while (why_none.empty() && (why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
@@ -141,7 +148,7 @@ Descriptor find_supervisor(RunFolder& run, const TestCase& test, std::string& wh
     }
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
     if (const auto start = decide_start(run, *earned, waited); !start.why.empty()) {
-      why_none = start_one(run, test, start);
+      why_none = start_one(run, test, start, starts);
     }
     limit = between_looks_at_folder;
   }
@@ -326,6 +333,8 @@ int run_case(const TestCase& test) {
   if (worker_key.empty()) {
     return run_alone(test, "its executable cannot be read");
   }
+  supervise::block_in_this_process(SIGXFSZ); // a supervisor inherits that, and says what it cannot write
+
   auto& run = *new RunFolder{open_run_folder(worker_key)}; // NOLINT: its descriptors are closed with the process
   if (!run.problem.empty()) {
     return run_alone(test, run.problem);

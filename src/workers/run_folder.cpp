@@ -223,8 +223,13 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
   const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
   const Descriptor file{
       ::openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  return file && ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-         ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str()) == 0;
+  const bool done = file && ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                    ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str()) == 0;
+  if (const int error = errno; !done) {
+    ::unlinkat(folder.number(), temporary.c_str(), 0);
+    errno = error;
+  }
+  return done;
 }
 
 bool add_to_file(const Descriptor& folder, const char* name, const std::string& text) {

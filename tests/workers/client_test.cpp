@@ -654,6 +654,13 @@ TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_pass
   EXPECT_THAT(result.output, HasSubstr("Plain.meets_the_first runs in a process of its own: there is no room in "));
 }
 
+TEST_F(WorkerCase, fails_and_says_why_where_it_may_write_no_file) {
+  add_command("limited", {"/bin/sh", "-c",
+                          "ulimit -f 0; GPUTEST_ENTRY=ctest GPUTEST_TEST=limited exec '" ENTRY_PROGRAM "' '" CASES
+                          "' --gtest_filter=Plain.a"});
+  EXPECT_THAT(run().at("limited").output, AllOf(HasSubstr("gputest: failed: "), HasSubstr("File too large")));
+}
+
 TEST_F(WorkerCase, fails_by_what_a_session_before_main_has_done_as_in_a_process_of_its_own) {
   set("SESSION_BEFORE_TESTS", "yes");
   add("Plain.a");

@@ -198,6 +198,18 @@ TEST_F(Steps, that_fail_have_cases_run_alone_and_say_which) {
   }
 }
 
+TEST_F(Steps, end_every_supervisor_until_its_client_runs_the_case_alone) {
+  add("Plain.a");
+  const auto outcome = run_watched({}, [](auto&, const auto&, pid_t process, Role role) {
+    if (role == Role::supervisor) {
+      ::kill(process, SIGKILL);
+    }
+  });
+  EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+  EXPECT_THAT(outcome.results.at("Plain.a").output,
+              HasSubstr("Plain.a runs in a process of its own: 50 workers were started for it, and none has taken it"));
+}
+
 /// A process in one of the roles is killed before its `step`-th step in the run, or stopped there for a while.
 struct Point {
   Role role;
