@@ -60,17 +60,21 @@ std::optional<std::string> folder_of_repeated_failure() {
   if (!folder || std::find(arguments.begin(), arguments.end(), "--rerun-failed") == arguments.end()) {
     return std::nullopt;
   }
-  std::filesystem::path newest; // as ctest reads it: that of a dashboard has a date in its name
+  // Each dashboard leaves one, with a date in its name. ctest is to read the newest, and CMake 3.25 reads the first
+  // that the folder lists.
+  std::filesystem::path first;
+  std::filesystem::path newest;
   std::error_code error;
   for (std::filesystem::directory_iterator file{*folder + "/Testing/Temporary", error}, end; !error && file != end;
        file.increment(error)) {
     std::error_code gone;
-    if (file->path().filename().string().rfind("LastTestsFailed", 0) == 0 &&
-        (newest.empty() || last_write_time(file->path(), gone) > last_write_time(newest, gone))) {
-      newest = file->path();
+    if (file->path().filename().string().rfind("LastTestsFailed", 0) == 0) {
+      first = first.empty() ? file->path() : first;
+      newest =
+          newest.empty() || last_write_time(file->path(), gone) > last_write_time(newest, gone) ? file->path() : newest;
     }
   }
-  const auto failed = os::contents_of(newest.string()).value_or("");
+  const auto failed = os::contents_of(first.string()).value_or("") + os::contents_of(newest.string()).value_or("");
   return failed.find(":" + variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
 }
 

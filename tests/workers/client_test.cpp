@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -569,6 +570,20 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
               HasSubstr("nothing shows that their workers end as they should now. Run them again: ctest --test-dir " +
                         folder() + "\n"));
   std::ofstream{log} << "2:Plain.a\n"; // which has failed since
+  std::vector<std::string> logs;       // as ctest finds them
+  for (const auto& file : fs::directory_iterator{path("Testing/Temporary")}) {
+    if (file.path().filename().string().rfind("LastTestsFailed", 0) == 0) {
+      logs.push_back(file.path());
+    }
+  }
+  ASSERT_EQ(logs.size(), 2U);
+  std::ofstream{logs.front()} << "4:workers_end\n";
+  std::ofstream{logs.back()} << "2:Plain.a\n";
+  fs::last_write_time(logs.front(), fs::last_write_time(logs.back()) - std::chrono::seconds{1});
+  EXPECT_THAT(run({"--rerun-failed"}).at("workers_end").output,
+              HasSubstr("gputest: failed: it failed in the run before"));
+  fs::remove(path("Testing/Temporary/LastTestsFailed_1.log"));
+  std::ofstream{log} << "2:Plain.a\n";
   EXPECT_EQ(run({"--rerun-failed"}).at("workers_end").word, "Passed");
   results = run({"-R", "Plain.a"});
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
