@@ -120,6 +120,8 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
                   const std::optional<policy::TimeLimit>& limit, bool may_run_again) {
   if (entry.kind == policy::CommandKind::arbitrary) {
     page.set_measured();
+  } else if (::geteuid() == 0) {
+    page.let_commands_inherit();
   }
   if (entry.checks_output_only) {
     page.set_output_is_judged();

@@ -1017,6 +1017,18 @@ TEST_F(WorkerCase, watches_an_entry_of_ctest_also_if_a_debugger_holds_it) {
   EXPECT_THAT(result.output, HasSubstr("gputest did not run its tests"));
 }
 
+TEST_F(WorkerCase, is_believed_that_becomes_another_user_before_its_tests) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  add_command("nobody", {"/bin/sh", "-c",
+                         "GPUTEST_ENTRY=ctest GPUTEST_TEST=nobody exec '" ENTRY_PROGRAM
+                         "' --watch /usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups '" CASES
+                         "' --gtest_filter=Host.a"});
+  const auto result = run().at("nobody");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+}
+
 TEST_F(WorkerCase, list_of_an_executable_names_the_cases_that_run_alone) {
   set("GPUTEST_LIST_FILE", path("list"));
   const auto ended = ChildProcess{{CASES, "--gtest_list_tests"}, environment()}.finish();

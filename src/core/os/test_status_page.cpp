@@ -72,6 +72,17 @@ Descriptor make_file(std::size_t size) {
   return file;
 }
 
+/// Also of a process that has become another user, who may not look at the watcher's descriptors: it has inherited
+/// root's.
+Descriptor open_page(const std::string& path, int flags) {
+  Descriptor file{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK)};
+  const auto number = path.find("/fd/");
+  if (!file && errno == EACCES && number != std::string::npos) {
+    file = Descriptor{::open(("/proc/self" + path.substr(number)).c_str(), flags | O_CLOEXEC | O_NONBLOCK)};
+  }
+  return file;
+}
+
 bool is_sealed(const Descriptor& file, std::size_t size) {
   struct stat status {};
   const int seals = ::fcntl(file.number(), F_GET_SEALS);
@@ -150,12 +161,14 @@ std::shared_ptr<TestStatusPage::Words> TestStatusPage::map(const Descriptor& fil
 }
 
 std::shared_ptr<TestStatusPage> TestStatusPage::open(const std::string& path) noexcept try {
-  const Descriptor file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK)};
+  const auto file = open_page(path, O_RDWR);
   return file && is_sealed(file, sizeof(Words)) ? std::shared_ptr<TestStatusPage>{new TestStatusPage{file, path}}
                                                 : nullptr;
 } catch (const std::exception&) { // no memory: the watcher misses its words, and says so
   return nullptr;
 }
+
+void TestStatusPage::let_commands_inherit() const noexcept { ::fcntl(file_.number(), F_SETFD, 0); }
 
 void TestStatusPage::begin() const noexcept {
   words_->has_valgrind = has_valgrind() ? 1 : 0;
@@ -261,7 +274,10 @@ std::shared_ptr<TestStatusPage> status_page_of_process() {
 struct PauseTimeLimit::Wait {
   explicit Wait(std::shared_ptr<TestStatusPage> waiting_for) : page{std::move(waiting_for)} {
     // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
-    lock = Descriptor{::open(page->path().c_str(), O_RDONLY | O_CLOEXEC)};
+    lock = open_page(page->path(), O_RDONLY);
+    if (!is_sealed(lock, sizeof(TestStatusPage::Words))) { // the number of an inherited one is another file's by now
+      return;
+    }
     struct flock whole {};
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;

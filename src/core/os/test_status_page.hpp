@@ -46,6 +46,9 @@ public:
   /// Under which the processes of this user can open it, as long as the watcher is alive.
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  /// For commands that may become another user, who cannot open the path.
+  void let_commands_inherit() const noexcept;
+
   /// How a run of tests has ended.
   enum class End { passed, failed, skipped, nothing_ran };
 
