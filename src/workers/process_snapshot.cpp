@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 
 #include <dirent.h>
@@ -150,16 +151,27 @@ ProcessSnapshot take_snapshot() {
   }
   state.variables = sorted_variables();
 
+  const auto fields = [&](std::initializer_list<const char*> names) {
+    std::string values;
+    for (const char* const name : names) {
+      values += os::field_of_status(status, name) + '\n';
+    }
+    return values;
+  };
+
   std::array<char, 4096> folder{};
   static_cast<void>(::getcwd(folder.data(), folder.size()) == nullptr);
   state.timers = os::contents_of("/proc/self/timers").value_or("");
-  state.facts = {{"the working directory", folder.data()},
-                 {"the umask", os::field_of_status(status, "Umask")},
-                 {"the user or group", os::field_of_status(status, "Uid") + os::field_of_status(status, "Gid")},
-                 {"the processors on which it may run", os::field_of_status(status, "Cpus_allowed")},
-                 {"a resource limit", os::record_of_proc("/proc/self/limits").value_or("")},
-                 {"an alarm", alarms()},
-                 {"the processes that it has started", bytes_of(has_unreaped_children())}};
+  state.facts = {
+      {"the working directory", folder.data()},
+      {"the umask", os::field_of_status(status, "Umask")},
+      {"the user or group", fields({"Uid", "Gid", "Groups"})},
+      {"its session or process group", fields({"NSsid", "NSpgid"})},
+      {"its privileges", fields({"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"})},
+      {"the processors on which it may run", os::field_of_status(status, "Cpus_allowed")},
+      {"a resource limit", os::record_of_proc("/proc/self/limits").value_or("")},
+      {"an alarm", alarms()},
+      {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;
 }
 

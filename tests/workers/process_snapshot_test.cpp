@@ -15,6 +15,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -62,6 +65,9 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
       {[] { std::signal(NSIG - 1, SIG_IGN); },
        std::string{"the signal "} + ::strsignal(NSIG - 1) + " has another handler"}, // NOLINT(concurrency-mt-unsafe)
       {[&] { change_limit(RLIMIT_RTTIME); }, "a resource limit"},
+      {[] { ::setsid(); }, "its session or process group"},
+      {[] { ::setpgid(0, 0); }, "its session or process group"},
+      {[] { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }, "its privileges"},
   };
   if (::access("/proc/self/timers", R_OK) == 0) {
     changes.emplace_back(
@@ -73,6 +79,13 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
   }
   if (::geteuid() == 0) {
     changes.emplace_back([] { static_cast<void>(::setuid(65534) + 1); }, "the user or group");
+    changes.emplace_back(
+        [] {
+          const gid_t other = 65534;
+          static_cast<void>(::setgroups(1, &other) + 1);
+        },
+        "the user or group");
+    changes.emplace_back([] { ::prctl(PR_CAPBSET_DROP, CAP_CHOWN, 0, 0, 0); }, "its privileges");
   }
   for (const auto& [change, said] : changes) {
     EXPECT_EQ(tests::in_child([&, change = change, said = said] {
