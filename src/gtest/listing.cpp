@@ -21,13 +21,13 @@ namespace {
 using ::testing::TestInfo;
 using ::testing::TestSuite;
 
-/// A name as a pattern of --gtest_filter. `?`, which stands for any byte, replaces what has a meaning there, and what
-/// cannot be printed. Names of types and of tests that RegisterTest() makes may hold such
+/// A name as a pattern of --gtest_filter. `?`, which stands for any byte, replaces what has a meaning there or in
+/// GPUTEST_CASES, and what cannot be printed. Names of types and of tests that RegisterTest() makes may hold such
 /// bytes.
 std::string pattern_of(std::string name) {
   std::replace_if(
       name.begin(), name.end(),
-      [](char c) { return c < ' ' || c > '~' || std::string_view{"*?:-"}.find(c) != std::string_view::npos; }, '?');
+      [](char c) { return c < ' ' || c > '~' || std::string_view{"*?:-;"}.find(c) != std::string_view::npos; }, '?');
   return name;
 }
 

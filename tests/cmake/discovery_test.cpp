@@ -400,6 +400,9 @@ TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests
   expect("Host.test", "", "300MiB");
   EXPECT_THAT(all.at("Odd/Values.test/\\;").properties.at("ENVIRONMENT_MODIFICATION").dump(),
               HasSubstr(R"("GPUTEST_TEST=set:Odd/Values.test/\\;")"));
+  EXPECT_THAT(all.at("Registered.odd;name [ $\"x\" \\").command,
+              Contains("--gtest_filter=Registered.odd?name [ $\"x\" \\"))
+      << "GPUTEST_CASES separates filters by semicolons";
   EXPECT_EQ(all.at("Small.test").properties.at("SKIP_RETURN_CODE"), 77);
   EXPECT_EQ(all.at("Small.test").properties.count("DISABLED"), 0U);
   EXPECT_EQ(all.at("Suite.test").properties.at("DISABLED"), true);
