@@ -9,6 +9,10 @@
 
 namespace gputest {
 
+namespace policy {
+struct Stopped;
+}
+
 /// Tells CTest that a program which uses gputest::Session itself has come to its end: `return report_end(failures);`
 /// as the last line of main(). gputest::main, run_all_tests() and gputest::catch2 do it by themselves.
 ///
@@ -88,11 +92,10 @@ public:
   /// thread.
   void run_again(Bytes needed, Bytes leased) noexcept;
 
-  /// For a test that ran out of memory within its lease of `leased`, while others had `taken` more than their estimated
-  /// ones; or, if `leased` is 0, by what it takes without a lease: ends the process, and the watcher runs the entry
-  /// once more, alone. Returns if nobody watches, if anything else has failed in the process, or if this is the last
-  /// attempt.
-  void run_again_alone(Bytes leased, Bytes taken) noexcept;
+  /// For a test that ran out of memory that other processes have, or by what it takes without a lease: ends the
+  /// process, and the watcher runs the entry once more, alone. Returns if nobody watches, if anything else has failed
+  /// in the process, or if this is the last attempt.
+  void run_again_alone(const policy::Stopped& stopped) noexcept;
 
   /// What became of one test, for the run log.
   struct TestEnd {

@@ -304,6 +304,59 @@ TEST_F(Undeclared, sets_up_of_suites_that_leave_no_room_for_a_lease_run_once_mor
   EXPECT_EQ(count(messages, "It runs once more, alone. Only that counts"), 1U) << messages;
 }
 
+TEST_F(Undeclared, test_asks_for_no_more_than_its_own_process_leaves_of_a_device_whatever_was_learned) {
+  set("SET_UP", "2GiB");
+  set("GPUTEST_LEARNED", "3GiB"); // by another test of the entry
+  const Ended ended = run("undeclared", {"--gtest_filter=SetUp.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+}
+
+TEST_F(Undeclared, test_runs_once_more_alone_if_another_took_what_it_had_leased_without_a_lease) {
+  set("GPUTEST_LEARNED", "3GiB");
+  set("SET_UP", "2500MiB");
+  for (const auto* const filter : {"Undeclared.stops", "Neighbour.keeps_to_its_lease"}) { // estimated, declared
+    auto watcher = start_program(
+        {GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=" + std::string{filter}});
+    watcher.wait_for_out("@");
+    auto other = start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=SetUp.*"});
+    other.wait_for_out("@set-up");
+    other.say("go on");
+    other.wait_for_out("@set up");
+    watcher.say("go on");
+    static_cast<void>(wait_for_one(policy::Stage::entering));
+    other.close_input();
+    EXPECT_EQ(other.finish().exit_code, 0);
+    watcher.close_input();
+    const Ended ended = watcher.finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    EXPECT_THAT(ended.err,
+                HasSubstr(" ran out of memory within its lease of 3 GiB, while tests of other processes had 2.44 "
+                          "GiB more than gputest had estimated for them. It runs once more, alone. "));
+  }
+}
+
+TEST_F(Undeclared, test_that_others_leave_no_room_without_a_lease_runs_once_more_alone) {
+  const auto start_watched_set_up = [&](const std::string& size) {
+    set("SET_UP", size);
+    auto watcher = start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=SetUp.*"});
+    watcher.wait_for_out("@set-up");
+    return watcher;
+  };
+  auto other = start_watched_set_up("2500MiB");
+  set("GPUTEST_LEARNED", "3GiB");
+  auto watcher = start_watched_set_up("1MiB");
+  other.say("go on");
+  other.wait_for_out("@set up");
+  watcher.close_input();
+  static_cast<void>(wait_for_one(policy::Stage::waiting)); // for 3 of 4 GiB
+  other.close_input();                                     // it waits for 256 MiB, behind the first one
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("found no room for its lease, while other processes had memory of its device "
+                                   "without a lease. It runs once more, alone. "));
+  EXPECT_EQ(other.finish().exit_code, 0);
+}
+
 TEST_F(Undeclared, test_fails_before_it_takes_more_if_the_ledger_cannot_be_locked) {
   auto watcher = start_watched("stops");
   watcher.wait_for_out("@before");

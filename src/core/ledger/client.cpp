@@ -93,7 +93,6 @@ void Client::stop_wanting() {
   own_.claim.lease_bytes = 0;
   own_.claim.exclusive = false;
   own_.claim.medium_lock = false;
-  own_.claim.estimated = false;
 }
 
 void Client::become_idle() {

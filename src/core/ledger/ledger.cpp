@@ -55,6 +55,7 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     claim.overhead_bytes = request.overhead_bytes;
     claim.largest_bytes = request.largest_bytes;
     claim.whole_devices = request.whole_devices;
+    claim.estimated = request.estimated;
     if (!request.present) {
       return wait_for_grant(client_, guard, patience, std::move(seen));
     }

@@ -33,7 +33,8 @@ public:
     std::uint64_t overhead_bytes = 0;
     std::uint64_t largest_bytes = 0;
     bool whole_devices = false;
-    bool present = false; ///< it uses all candidates already, and is put on the ledger with room or without
+    bool estimated = false; ///< nobody has declared what it takes
+    bool present = false;   ///< it uses all candidates already, and is put on the ledger with room or without
   };
 
   /// Enters this process: takes a slot and, when there is room, its devices. Blocks as `patience` allows.

@@ -40,7 +40,7 @@ struct Claim {
   std::uint64_t lease_bytes = 0;    ///< waiting, holding
   bool exclusive = false;           ///< waiting, holding: nobody else inside; with 0 bytes the whole device
   bool medium_lock = false;         ///< waiting, holding: the device's one medium lock
-  bool estimated = false;           ///< waiting, holding: nobody has declared `lease_bytes`; decides nothing
+  bool estimated = false;           ///< nobody has declared what it takes; decides nothing
   std::uint64_t behind = 0;         ///< entering, waiting: see Wait::behind
   /// Its process is stopped; never stored. Entering, waiting: it gives up its turn. Idle: it does not leave.
   bool stopped = false;

@@ -81,12 +81,19 @@ std::string message_for_forced_failure(const std::string& entry, bool will_fail)
 
 std::string text_of_stop(const std::string& who, const Stopped& stopped) {
   const auto leased = to_string(stopped.leased);
-  if (stopped.leased == Bytes{}) {
+  switch (stopped.cause) {
+  case StopCause::own_unleased:
     return who + " takes memory outside of its leases, for which there was no room beside other processes";
-  }
-  if (stopped.taken > Bytes{}) {
-    return who + " ran out of memory within its lease of " + leased + ", while tests of other processes had " +
-           to_string(stopped.taken) + " more than gputest had estimated for them";
+  case StopCause::others:
+    return who +
+           (stopped.leased == Bytes{} ? " found no room for its lease"
+                                      : " ran out of memory within its lease of " + leased) +
+           (stopped.taken > Bytes{} ? ", while tests of other processes had " + to_string(stopped.taken) +
+                                          " more than gputest had estimated for them"
+                                    : ", while other processes had memory of its device without a lease");
+  case StopCause::small_lease:
+  case StopCause::none:
+    break;
   }
   return who + " needs " + to_string(stopped.needed) + ", and its estimated lease of " + leased +
          " could not grow: others hold the rest";
@@ -102,10 +109,11 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   const std::string remedy = ". MEMORY in gpu_add_test() or gpu_discover_tests(), or an annotation, says what it needs";
   NextAttempt next;
   next.because = text_of_stop(who, report.stopped);
-  const bool is_unleased = report.stopped.leased == Bytes{};
-  if ((report.stopped.taken > Bytes{} || is_unleased) && attempt < attempts) {
-    next.text = next.because + ". It runs once more, alone. Only that counts" +
-                (is_unleased ? ". A lease of its suite, or MEMORY of its entry, leases it before" : "");
+  const auto cause = report.stopped.cause;
+  if (cause != StopCause::small_lease && attempt < attempts) {
+    next.text =
+        next.because + ". It runs once more, alone. Only that counts" +
+        (cause == StopCause::own_unleased ? ". A lease of its suite, or MEMORY of its entry, leases it before" : "");
     next.number = attempts;
     next.alone = true;
     return next;

@@ -10,14 +10,21 @@
 
 namespace gputest::policy {
 
-/// That a process was ended before it took more than its estimated lease, which could not grow; or when it had run out
-/// of memory that other processes had beyond theirs, or by what it takes without a lease.
-struct Stopped {
-  Bytes needed;  ///< of the device of which it would have had most; 0: it was not stopped
-  Bytes leased;  ///< of each device; 0: what it takes without a lease left no room
-  Bytes taken{}; ///< by others beyond their estimated leases; 0: its own lease could not grow
+/// Why a process was ended so that its entry runs again.
+enum class StopCause : std::uint32_t {
+  none,
+  small_lease,  ///< it was about to take more than its estimated lease, which could not grow
+  own_unleased, ///< what it takes without a lease left no room
+  others,       ///< other processes had memory that it had leased, or should have leased
+};
 
-  explicit operator bool() const { return needed > Bytes{}; }
+struct Stopped {
+  StopCause cause = StopCause::none;
+  Bytes leased{}; ///< of each device; 0: it had no lease
+  Bytes needed{}; ///< small_lease: of the device of which it would have had most
+  Bytes taken{};  ///< others: by tests beyond their estimated leases, as far as that is known
+
+  explicit operator bool() const { return cause != StopCause::none; }
 };
 
 /// Why a process was stopped, without a full stop.

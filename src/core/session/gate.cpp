@@ -157,8 +157,11 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   return {std::move(outcome), held_.number};
 }
 
-Outcome Gate::acquire(const Request& request, const std::string& test) {
+Outcome Gate::acquire(Request request, const std::string& test) {
   const bool asks = role_ != Role::in_place_of_parent;
+  if (asks && place_.has_record()) {
+    request = beside_unleased(request);
+  }
   if (asks) {
     auto outcome = foresee_lease(request, test);
     if (outcome.kind == Outcome::Kind::granted && !place_.parent_lease()) {
@@ -321,13 +324,13 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
            (record.claim.devices & place_.mask()) != 0;
   };
   if (may_run_again && held != nullptr && place_.has_record()) {
-    if (const auto taken = measuring_.taken_by_estimated(beyond, *leased); taken > Bytes{}) {
+    if (const auto taken = measuring_.taken_by_others(beyond, *leased)) {
       process_.synchronize_and_trim(); // else a client of MPS ends others with it
-      detail::TestRun::of_process().run_again_alone(*leased, taken);
+      TestRun::of_process().run_again_alone({policy::StopCause::others, *leased, {}, *taken});
     }
   }
   if (may_run_again && held == nullptr && std::any_of(all.begin(), all.end(), is_beside)) {
-    run_again_for_unleased();
+    run_again_alone(policy::StopCause::own_unleased);
   }
   std::vector<ledger::Record> holders;
   for (auto& record : all) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/policy/request.hpp"
+#include "core/policy/verdict.hpp"
 #include "core/session/account.hpp"
 #include "core/session/answers.hpp"
 #include "core/session/measuring.hpp"
@@ -101,13 +102,14 @@ private:
     std::chrono::steady_clock::time_point since;
   };
 
-  [[nodiscard]] Outcome acquire(const Request& request, const std::string& test);
+  [[nodiscard]] Outcome acquire(Request request, const std::string& test);
   [[nodiscard]] Outcome look(const Request& request, const std::string& test);
   [[nodiscard]] Outcome foresee_lease(const Request& request, const std::string& test);
   [[nodiscard]] Outcome ask_ledger(const Request& request, const std::string& test);
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
   [[nodiscard]] bool is_still_stuck();
-  void run_again_for_unleased();
+  void run_again_alone(policy::StopCause cause);
+  [[nodiscard]] Request beside_unleased(Request request) const;
   std::optional<Measured> give_back(const Closing& memory, std::string& error) noexcept;
   std::string find_unleased(const std::string& where);
   [[nodiscard]] Outcome skip_after_problem(const std::string& test) const;

@@ -72,8 +72,8 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   using Kind = ledger::Result::Kind;
   const bool is_refused = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
   const bool is_stuck = result.kind == Kind::stuck || (result.kind == Kind::would_wait && stuck_at_);
-  if ((is_refused || is_stuck) && !unleased_.empty()) {
-    run_again_for_unleased();
+  if (is_refused || is_stuck) {
+    run_again_alone(unleased_.empty() ? policy::StopCause::others : policy::StopCause::own_unleased);
   }
   if (is_refused) {
     return {Outcome::Kind::fail,
@@ -103,13 +103,23 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   return {};
 }
 
-/// For what the process takes without a lease, such as in SetUpTestSuite(), it has not waited until there was room. If
-/// nobody declares memory in its entry, that runs once more, alone, if nothing has failed.
-void Gate::run_again_for_unleased() {
+/// For what processes take without a lease, such as in SetUpTestSuite(), they have not waited until there was room. If
+/// nobody declares memory in this entry, that runs once more, alone, if nothing has failed.
+void Gate::run_again_alone(policy::StopCause cause) {
   if (entry_.request.is_estimated() && place_.has_record()) {
     process_.synchronize_and_trim(); // else a client of MPS ends others with it
-    gputest::detail::TestRun::of_process().run_again_alone({}, {});
+    gputest::detail::TestRun::of_process().run_again_alone({cause});
   }
+}
+
+/// An estimate from earlier attempts and runs asks for no more than what this process has without a lease leaves of a
+/// device: the lease grows, and if it cannot, the entry runs again.
+Request Gate::beside_unleased(Request request) const {
+  const Bytes room = std::max(place_.smallest_usable() - place_.overhead().bytes(), granularity_of_drivers);
+  if (request.is_estimated() && policy::to_memory_request(request, place_.chosen().smallest).bytes > room) {
+    request.bytes = room;
+  }
+  return request;
 }
 
 /// What a lease has of each of its devices. What this process has beyond its context is not known yet.

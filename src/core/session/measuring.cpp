@@ -292,14 +292,14 @@ OwnUse Measuring::own_use() const {
           wanted, place_.largest_for_a_test()};
 }
 
-Bytes Measuring::taken_by_estimated(const ledger::Blocked& beyond, Bytes leased) const {
+std::optional<Bytes> Measuring::taken_by_others(const ledger::Blocked& beyond, Bytes leased) const {
   if (place_.chosen().indices.size() != 1) {
-    return {};
+    return std::nullopt;
   }
   Bytes taken;
   for (const auto& [holder, bytes] : beyond.excesses) {
     if (holder.pid == os::own_pid()) {
-      return {};
+      return std::nullopt;
     }
     taken += holder.claim.estimated ? Bytes{bytes} : Bytes{};
   }
@@ -308,13 +308,14 @@ Bytes Measuring::taken_by_estimated(const ledger::Blocked& beyond, Bytes leased)
   if (usage.evidence == Evidence::exact && !usage.devices.empty()) {
     const auto& own = usage.devices.front();
     if (own.wanted == Bytes{} || own.wanted > leased + granularity_of_drivers) {
-      return {}; // the device has refused it nothing, or nothing that it might have
+      return std::nullopt; // the device has refused it nothing, or nothing that it might have
     }
     asked = own.wanted - left_of(own);
   }
   const auto device = place_.chosen().indices.front();
   const Bytes free = place_.machine()->usable_bytes(device) - Bytes{place_.machine()->used_bytes(device)};
-  return asked > free && asked - free <= taken ? taken : Bytes{};
+  const bool explains = allowance_.request.is_estimated() || asked - free <= taken;
+  return asked > free && explains ? std::optional{taken} : std::nullopt;
 }
 
 } // namespace gputest::session

@@ -54,10 +54,11 @@ public:
   /// The same for a message, and what it has asked for in vain.
   [[nodiscard]] OwnUse own_use() const;
 
-  /// What others have beyond their estimated leases, if the holder of the lease, which is of `leased` now, kept to it
-  /// and could have had what it asked for in vain without that; else 0. 0, too, where that is not proven: of several
-  /// devices it is not known which one had no room.
-  [[nodiscard]] Bytes taken_by_estimated(const ledger::Blocked& beyond, Bytes leased) const;
+  /// For a holder of a lease, which is of `leased` now, that kept to it and asked in vain because of what other
+  /// processes have: what those of them have beyond their leases that nobody has declared. If its own lease is
+  /// declared, only if that explains it. Nothing where that is not proven: of several devices it is not known which one
+  /// had no room.
+  [[nodiscard]] std::optional<Bytes> taken_by_others(const ledger::Blocked& beyond, Bytes leased) const;
 
   /// What is leased of each device by now, if the lease grows.
   [[nodiscard]] std::optional<Bytes> grown_to() const {

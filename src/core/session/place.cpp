@@ -110,6 +110,7 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
   }
   auto request = request_for(choice, fitting, entry.large);
   request.who = who;
+  request.estimated = entry.request.is_estimated();
 
   if (!choice.present && none_can_run(fitting, choice)) {
     pin(largest_of(choice));

@@ -341,7 +341,7 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
     return;
   }
   const auto who = state_->test.empty() ? state_->name : state_->test;
-  const policy::Stopped stopped{needed, leased, {}};
+  const policy::Stopped stopped{policy::StopCause::small_lease, leased, needed};
   const auto why = policy::text_of_stop(who, stopped) + ". ";
   if (!state_->anything_has_failed()) {
     state_->end_to_run_again(stopped, why + "It was stopped before it took them, and its entry runs again");
@@ -358,7 +358,7 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::run_again_alone(Bytes leased, Bytes taken) noexcept try {
+void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept try {
   const std::lock_guard guard{state_->mutex};
   const auto& page = state_->page;
   const auto attempts = os::read_variable("GPUTEST_ATTEMPTS").value_or("3");
@@ -366,7 +366,6 @@ void TestRun::run_again_alone(Bytes leased, Bytes taken) noexcept try {
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
   if (page && !page->is_measured() && !is_shown && !is_last && !state_->anything_has_failed() &&
       state_->pid == os::own_pid()) {
-    const policy::Stopped stopped{std::max(leased, Bytes{1}), leased, taken};
     const auto who = state_->test.empty() ? state_->name : state_->test;
     state_->end_to_run_again(stopped, policy::text_of_stop(who, stopped) + ". Its entry runs again");
   }

@@ -113,7 +113,7 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
   using namespace literals;
   EntryReport report;
   report.running = "Sort.keys";
-  report.stopped = {8_GiB, 256_MiB};
+  report.stopped = {StopCause::small_lease, 256_MiB, 8_GiB};
   const auto second = next_attempt("sort", report, 1, 3);
   EXPECT_EQ(second.number, 2);
   EXPECT_EQ(second.lease, 9_GiB);
@@ -130,7 +130,7 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
 TEST(NextAttempt, after_memory_that_others_took_is_the_last_one_alone) {
   using namespace literals;
   EntryReport report;
-  report.stopped = {3_GiB, 3_GiB, 1_GiB};
+  report.stopped = {StopCause::others, 3_GiB, {}, 1_GiB};
   for (const int attempts : {2, 3}) {
     const auto next = next_attempt("sort", report, 1, attempts);
     EXPECT_EQ(next.number, attempts);
@@ -139,7 +139,7 @@ TEST(NextAttempt, after_memory_that_others_took_is_the_last_one_alone) {
               "sort ran out of memory within its lease of 3 GiB, while tests of other processes had 1 GiB "
               "more than gputest had estimated for them");
   }
-  report.stopped = {Bytes{1}, {}, {}}; // by what it takes without a lease
+  report.stopped = {StopCause::own_unleased};
   const auto next = next_attempt("sort", report, 1, 3);
   EXPECT_EQ(next.number, 3);
   EXPECT_TRUE(next.alone);
@@ -147,11 +147,24 @@ TEST(NextAttempt, after_memory_that_others_took_is_the_last_one_alone) {
                           "beside other processes");
 }
 
+TEST(NextAttempt, of_a_test_that_others_leave_no_memory_is_the_last_one_alone) {
+  using namespace literals;
+  EntryReport report;
+  for (const auto& [leased, says] : {std::pair{0_B, "sort found no room for its lease"},
+                                     std::pair{3_GiB, "sort ran out of memory within its lease of 3 GiB"}}) {
+    report.stopped = {StopCause::others, leased};
+    const auto next = next_attempt("sort", report, 1, 3);
+    EXPECT_EQ(next.number, 3);
+    EXPECT_TRUE(next.alone);
+    EXPECT_EQ(next.because, says + std::string{", while other processes had memory of its device without a lease"});
+  }
+}
+
 TEST(RunsAgain, is_for_what_was_stopped_unless_something_of_it_has_failed) {
   using namespace literals;
   EntryReport report;
   EXPECT_FALSE(runs_again(report, 0));
-  report.stopped = {8_GiB, 256_MiB};
+  report.stopped = {StopCause::small_lease, 256_MiB, 8_GiB};
   EXPECT_TRUE(runs_again(report, 0));
   EXPECT_FALSE(runs_again(report, 11)) << "its own process crashed; another one was stopped";
   report.failed = true;
