@@ -151,8 +151,13 @@ bool is_death_test_child() {
 }
 
 Adapter& Adapter::instance() {
-  static Adapter adapter;
+  static auto& adapter = *new Adapter; // NOLINT(cppcoreguidelines-owning-memory): see listen()
   return adapter;
+}
+
+void Adapter::listen() {
+  static const bool listens = (::testing::UnitTest::GetInstance()->listeners().Append(&instance()), true);
+  static_cast<void>(listens);
 }
 
 void Adapter::begin_case(bool announces_each_case) {
@@ -247,7 +252,22 @@ TestNeeds Adapter::needs_of(const ::testing::TestSuite& suite, const ::testing::
   return {Use::shared, request, {}};
 }
 
-void Adapter::note_result(const ::testing::TestPartResult& result) noexcept {
+/// Before any environment runs: one that was registered before gputest's may use CUDA.
+void Adapter::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
+  begin_program();
+  begin(unit_test);
+  if (!misnamed_are_tests_) {
+    for (const auto& annotation : misnamed_annotations(unit_test)) {
+      record_part(::testing::TestPartResult::kNonFatalFailure, annotation.file, annotation.line, annotation.text);
+    }
+  }
+}
+
+void Adapter::OnEnvironmentsSetUpEnd(const ::testing::UnitTest& /*unit_test*/) {
+  sequence_.count_unleased("SetUp() of an Environment");
+}
+
+void Adapter::OnTestPartResult(const ::testing::TestPartResult& result) noexcept {
   if (!result.failed()) {
     return;
   }
@@ -261,7 +281,7 @@ void Adapter::note_result(const ::testing::TestPartResult& result) noexcept {
   TestRun::of_process().check_failed();
 }
 
-void Adapter::begin_suite(const ::testing::TestSuite& suite) {
+void Adapter::OnTestSuiteStart(const ::testing::TestSuite& suite) {
   running_ = suite.name();
   const auto needs = needs_of_suite(suite);
   if (!needs.suite_lease) {
@@ -307,7 +327,7 @@ bool Adapter::can_run_any(const ::testing::TestSuite& suite) {
   return false;
 }
 
-void Adapter::end_suite(const ::testing::TestSuite& suite) {
+void Adapter::OnTestSuiteEnd(const ::testing::TestSuite& suite) {
   allow_set_up();
   of_set_up_ = {};
   if (!suite_request_) {
@@ -323,7 +343,7 @@ void Adapter::end_suite(const ::testing::TestSuite& suite) {
   report(findings, suite.GetTestInfo(0)->file(), suite.GetTestInfo(0)->line());
 }
 
-void Adapter::begin_test(const ::testing::TestInfo& test) {
+void Adapter::OnTestStart(const ::testing::TestInfo& test) {
   running_ = name_of(test);
   const auto& suite = running_suite();
   if (std::string{suite.name()} == misnamed_suite) {
@@ -425,7 +445,7 @@ std::string reason_of_skip(const ::testing::TestResult& result) {
 
 } // namespace
 
-void Adapter::end_test(const ::testing::TestInfo& test) {
+void Adapter::OnTestEnd(const ::testing::TestInfo& test) {
   ++ran_;
   const auto findings = sequence_.end(name_of(test));
   if (const auto memory = std::exchange(leased_, {}); !memory.empty()) {
@@ -445,13 +465,13 @@ void Adapter::end_test(const ::testing::TestInfo& test) {
                    test.file() != nullptr ? test.file() : "", test.line()});
 }
 
-void Adapter::end_iteration(const ::testing::UnitTest& unit_test) {
+void Adapter::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) {
   selected_ += unit_test.test_to_run_count();
   skipped_ += unit_test.skipped_test_count();
   failed_ = failed_ || unit_test.Failed();
 }
 
-void Adapter::end_program(const ::testing::UnitTest& unit_test) {
+void Adapter::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
   auto& run = TestRun::of_process();
   const auto passed = static_cast<std::uint64_t>(std::max(ran_ - skipped_, 0));
   auto how = sequence_.finish(static_cast<std::uint64_t>(selected_), passed, failed_ || unit_test.Failed());

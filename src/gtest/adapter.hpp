@@ -20,13 +20,19 @@ namespace gputest::detail {
 /// the parent holds what it needs.
 [[nodiscard]] bool is_death_test_child();
 
-/// GoogleTest's events, as the sequence around a test wants them: what tests need, and how their skips and failures are
-/// reported. The environment or the listener begins it, whichever runs first.
+/// The listener that gives GoogleTest's events to the sequence around a test: what tests need, and how their skips and
+/// failures are reported.
 ///
 /// Reporting a failure never throws out of it, even if another listener throws.
-class Adapter {
+class Adapter final : public ::testing::EmptyTestEventListener {
 public:
   static Adapter& instance();
+
+  /// Appends it to GoogleTest's listeners, which own it then. Does nothing the second time.
+  static void listen();
+
+  /// Each annotation that names nothing is a test. Else they fail the program.
+  void misnamed_are_tests() { misnamed_are_tests_ = true; }
 
   /// The tests that run next are another entry's, in a process that runs one case after another. It keeps its devices,
   /// and has its place in the ledger for all cases of the executable that may run so; or, if it announces the memory of
@@ -42,31 +48,31 @@ public:
 
   [[nodiscard]] bool begun() const { return begun_; }
 
-  /// Counts memory that `where` may have taken without a lease.
-  void count_unleased(const std::string& where) noexcept { sequence_.count_unleased(where); }
-
-  /// If it is an out of memory, finds who has more than its lease. Any thread.
-  void note_result(const ::testing::TestPartResult& result) noexcept;
+  void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;
+  void OnEnvironmentsSetUpEnd(const ::testing::UnitTest& unit_test) override;
 
   /// Leases for a suite that has its own lease. If the lease is not granted, or if none of its tests can run,
   /// SetUpTestSuite() does not run.
-  void begin_suite(const ::testing::TestSuite& suite);
-  void end_suite(const ::testing::TestSuite& suite);
+  void OnTestSuiteStart(const ::testing::TestSuite& suite) override;
+  void OnTestSuiteEnd(const ::testing::TestSuite& suite) override;
 
   /// Leases what the starting test is known to need, or skips or fails it.
-  void begin_test(const ::testing::TestInfo& test);
+  void OnTestStart(const ::testing::TestInfo& test) override;
+
+  /// If it is an out of memory, finds who has more than its lease. Any thread.
+  void OnTestPartResult(const ::testing::TestPartResult& result) noexcept override;
+
+  /// Gives back, and fails the test if it has left a problem behind.
+  void OnTestEnd(const ::testing::TestInfo& test) override;
+
+  /// Counts over all iterations of --gtest_repeat; GoogleTest itself counts only the last one.
+  void OnTestIterationEnd(const ::testing::UnitTest& unit_test, int iteration) override;
+
+  /// Tells CTest that the tests have ended, or says why none of them ran.
+  void OnTestProgramEnd(const ::testing::UnitTest& unit_test) override;
 
   /// Corrects the lease if the fixture, once constructed, differs from what was known.
   void correct(const SuiteFixture& fixture, const ::testing::TestInfo& test);
-
-  /// Gives back, and fails the test if it has left a problem behind.
-  void end_test(const ::testing::TestInfo& test);
-
-  /// Counts over all iterations of --gtest_repeat; GoogleTest itself counts only the last one.
-  void end_iteration(const ::testing::UnitTest& unit_test);
-
-  /// Tells CTest that the tests have ended, or says why none of them ran.
-  void end_program(const ::testing::UnitTest& unit_test);
 
   /// What the process returns if GoogleTest would return `result`.
   [[nodiscard]] int exit_code(int result) const;
@@ -93,6 +99,7 @@ private:
   void compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how);
 
   bool begun_ = false;
+  bool misnamed_are_tests_ = false;
   bool reporting_ = false; ///< a failure that gputest itself adds
   bool runs_case_by_case_ = false;
   bool announces_each_case_ = false;

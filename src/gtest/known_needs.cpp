@@ -31,32 +31,28 @@ namespace {
 
 using ::testing::TestInfo;
 
-std::vector<Annotation>& annotations() {
-  static std::vector<Annotation> all;
+/// What is known of this executable. Annotations come before main().
+struct OfExecutable {
+  std::vector<Annotation> annotations;
+  std::map<std::string, SuiteFixture> built_fixtures; ///< by suite
+  struct {
+    TestSuite* suite = nullptr;
+    Function set_up = nullptr;
+    Function tear_down = nullptr;
+  } forbidden; ///< a suite whose functions were removed, and these functions
+};
+OfExecutable& of_executable() {
+  static OfExecutable all;
   return all;
 }
 
-std::map<std::string, SuiteFixture>& built_fixtures() {
-  static std::map<std::string, SuiteFixture> by_suite;
-  return by_suite;
-}
-
-/// A suite whose functions were removed, and these functions.
-struct Forbidden {
-  TestSuite* suite = nullptr;
-  Function set_up = nullptr;
-  Function tear_down = nullptr;
-};
-Forbidden& forbidden() {
-  static Forbidden one;
-  return one;
-}
-
 Function set_up_of(const TestSuite& suite) {
-  return forbidden().suite == &suite ? forbidden().set_up : suite.*member_of(SetUpOfSuite{});
+  const auto& forbidden = of_executable().forbidden;
+  return forbidden.suite == &suite ? forbidden.set_up : suite.*member_of(SetUpOfSuite{});
 }
 Function tear_down_of(const TestSuite& suite) {
-  return forbidden().suite == &suite ? forbidden().tear_down : suite.*member_of(TearDownOfSuite{});
+  const auto& forbidden = of_executable().forbidden;
+  return forbidden.suite == &suite ? forbidden.tear_down : suite.*member_of(TearDownOfSuite{});
 }
 
 /// What an annotation can be for, as the source names it.
@@ -127,7 +123,7 @@ const std::vector<Own>& own_fixtures() {
 
 /// That of the name; nullptr: there is none.
 const Annotation* find_annotation(const SourceName& name) {
-  const auto& all = annotations();
+  const auto& all = of_executable().annotations;
   const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& one) { return is_for(one, name); });
   return found == all.end() ? nullptr : &*found;
 }
@@ -147,7 +143,7 @@ bool is_the_users(Function function, Function googletests, Function Own::*of_fix
 } // namespace
 
 bool annotate(const Annotation& annotation) {
-  auto& all = annotations();
+  auto& all = of_executable().annotations;
   // Every translation unit that includes a header says what is in it.
   if (std::none_of(all.begin(), all.end(), [&](const Annotation& one) {
         return is_for(one, source_name(annotation)) && file_and_line(one) == file_and_line(annotation);
@@ -169,7 +165,7 @@ std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
   };
   const Annotation* of_test = nullptr;
   const Annotation* of_suite = nullptr;
-  for (const auto& annotation : annotations()) {
+  for (const auto& annotation : of_executable().annotations) {
     const bool is_of_test = is_for(annotation, source_name(test));
     if (!is_of_test && !is_for(annotation, source_name(suite))) {
       continue;
@@ -212,7 +208,8 @@ bool is_disabled(const TestSuite& suite, const TestInfo& test) {
 }
 
 SuiteFixture fixture_of(const TestSuite& suite) {
-  if (const auto built = built_fixtures().find(suite.name()); built != built_fixtures().end()) {
+  if (const auto built = of_executable().built_fixtures.find(suite.name());
+      built != of_executable().built_fixtures.end()) {
     return built->second;
   }
   const Function set_up = set_up_of(suite);
@@ -246,7 +243,9 @@ std::string why_alone(const TestSuite& suite, const TestInfo& test, const Reques
                                                     : "";
 }
 
-void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) { built_fixtures()[suite.name()] = fixture; }
+void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) {
+  of_executable().built_fixtures[suite.name()] = fixture;
+}
 
 bool has_set_up(const TestSuite& suite) {
   return is_the_users(set_up_of(suite), &::testing::Test::SetUpTestSuite, &Own::set_up);
@@ -258,12 +257,12 @@ bool has_tear_down(const TestSuite& suite) {
 
 void forbid_set_up(const TestSuite& suite) {
   auto& one = const_cast<TestSuite&>(suite); // NOLINT: GoogleTest shows its suites as constants, but makes none
-  forbidden() = {&one, std::exchange(one.*member_of(SetUpOfSuite{}), nullptr),
-                 std::exchange(one.*member_of(TearDownOfSuite{}), nullptr)};
+  of_executable().forbidden = {&one, std::exchange(one.*member_of(SetUpOfSuite{}), nullptr),
+                               std::exchange(one.*member_of(TearDownOfSuite{}), nullptr)};
 }
 
 void allow_set_up() {
-  const auto one = std::exchange(forbidden(), {});
+  const auto one = std::exchange(of_executable().forbidden, {});
   if (one.suite != nullptr) {
     one.suite->*member_of(SetUpOfSuite{}) = one.set_up;
     one.suite->*member_of(TearDownOfSuite{}) = one.tear_down;
@@ -272,12 +271,12 @@ void allow_set_up() {
 
 std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test) {
   std::vector<Misnamed> all;
-  if (annotations().empty()) {
+  if (of_executable().annotations.empty()) {
     return all;
   }
   const auto suites = all_names(unit_test, true);
   const auto tests = all_names(unit_test, false);
-  for (const auto& annotation : annotations()) {
+  for (const auto& annotation : of_executable().annotations) {
     const bool of_suite = annotation.test == nullptr;
     const auto& names = of_suite ? suites : tests;
     if (std::any_of(names.begin(), names.end(), [&](const SourceName& name) { return is_for(annotation, name); })) {

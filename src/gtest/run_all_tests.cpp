@@ -53,9 +53,6 @@ private:
   detail::Misnamed annotation_;
 };
 
-bool misnamed_are_tests = false;
-bool has_listener = false;
-
 void register_misnamed_annotations() {
   for (const auto& annotation : detail::misnamed_annotations(*::testing::UnitTest::GetInstance())) {
     ::testing::RegisterTest(detail::misnamed_suite, annotation.name.c_str(), nullptr, nullptr, annotation.file,
@@ -63,7 +60,7 @@ void register_misnamed_annotations() {
                               return new MisnamedAnnotation{annotation}; // NOLINT(cppcoreguidelines-owning-memory)
                             });
   }
-  misnamed_are_tests = true;
+  Adapter::instance().misnamed_are_tests();
 }
 
 /// GoogleTest keeps what happens outside of tests, and skips those of later runs for it. After a failure there is no
@@ -163,55 +160,15 @@ int run_cases(detail::Worker& worker) {
 
 } // namespace
 
-void Environment::SetUp() {
-  auto& unit_test = *::testing::UnitTest::GetInstance();
-  if (!has_listener && !detail::is_death_test_child()) { // in which GoogleTest calls no listener
-    auto* const listener = new Listener;                 // NOLINT(cppcoreguidelines-owning-memory): GoogleTest owns it
-    unit_test.listeners().Append(listener);
-    listener->OnTestProgramStart(unit_test);
-  }
-  Adapter::instance().begin(unit_test);
-}
+Environment::Environment() { Adapter::listen(); }
 
-void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
-  has_listener = true;
-  Adapter::instance().begin_program();
-  // Before any environment runs: one that was registered before ours may use CUDA.
-  Adapter::instance().begin(unit_test);
-  if (!misnamed_are_tests) {
-    for (const auto& annotation : detail::misnamed_annotations(unit_test)) {
-      detail::record_part(::testing::TestPartResult::kNonFatalFailure, annotation.file, annotation.line,
-                          annotation.text);
-    }
-  }
-}
-
-void Listener::OnEnvironmentsSetUpEnd(const ::testing::UnitTest& /*unit_test*/) {
-  Adapter::instance().count_unleased("SetUp() of an Environment");
-}
-
-void Listener::OnTestSuiteStart(const ::testing::TestSuite& suite) { Adapter::instance().begin_suite(suite); }
-
-void Listener::OnTestStart(const ::testing::TestInfo& test) { Adapter::instance().begin_test(test); }
-
-void Listener::OnTestPartResult(const ::testing::TestPartResult& result) { Adapter::instance().note_result(result); }
-
-void Listener::OnTestEnd(const ::testing::TestInfo& test) { Adapter::instance().end_test(test); }
-
-void Listener::OnTestSuiteEnd(const ::testing::TestSuite& suite) { Adapter::instance().end_suite(suite); }
-
-void Listener::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) {
-  Adapter::instance().end_iteration(unit_test);
-}
-
-void Listener::OnTestProgramEnd(const ::testing::UnitTest& unit_test) { Adapter::instance().end_program(unit_test); }
+/// In the child of a death test, in which GoogleTest calls no listener.
+void Environment::SetUp() { Adapter::instance().begin(*::testing::UnitTest::GetInstance()); }
 
 int run_all_tests() {
   static const bool installed = [] {
     register_misnamed_annotations();
-    // GoogleTest owns both.
-    ::testing::AddGlobalTestEnvironment(new Environment);                 // NOLINT(cppcoreguidelines-owning-memory)
-    ::testing::UnitTest::GetInstance()->listeners().Append(new Listener); // NOLINT(cppcoreguidelines-owning-memory)
+    ::testing::AddGlobalTestEnvironment(new Environment); // NOLINT(cppcoreguidelines-owning-memory): GoogleTest owns it
     return true;
   }();
   static_cast<void>(installed);

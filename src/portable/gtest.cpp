@@ -26,17 +26,8 @@ ClassTest::ClassTest(MemoryClass /*memory_class*/) {}
 ScopedTest::ScopedTest() = default;
 HostTest::HostTest() = default;
 
+Environment::Environment() = default;
 void Environment::SetUp() {}
-
-void Listener::OnTestProgramStart(const ::testing::UnitTest& /*unit_test*/) {}
-void Listener::OnEnvironmentsSetUpEnd(const ::testing::UnitTest& /*unit_test*/) {}
-void Listener::OnTestSuiteStart(const ::testing::TestSuite& /*suite*/) {}
-void Listener::OnTestStart(const ::testing::TestInfo& /*test*/) {}
-void Listener::OnTestPartResult(const ::testing::TestPartResult& /*result*/) {}
-void Listener::OnTestEnd(const ::testing::TestInfo& /*test*/) {}
-void Listener::OnTestSuiteEnd(const ::testing::TestSuite& /*suite*/) {}
-void Listener::OnTestIterationEnd(const ::testing::UnitTest& /*unit_test*/, int /*iteration*/) {}
-void Listener::OnTestProgramEnd(const ::testing::UnitTest& /*unit_test*/) {}
 
 int report_end(int exit_code) noexcept { return exit_code; }
 

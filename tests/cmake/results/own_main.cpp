@@ -51,7 +51,6 @@ int main(int argc, char** argv) {
     return drops ? 0 : result;
   }
   testing::AddGlobalTestEnvironment(new gputest::Environment);
-  testing::UnitTest::GetInstance()->listeners().Append(new gputest::Listener);
   const int result = RUN_ALL_TESTS();
   return drops ? 0 : result;
 }
