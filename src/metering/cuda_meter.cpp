@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/meter.hpp"
+#include "metering/cuda_meter.hpp"
+
 #include "core/settings/settings.hpp"
-#include "metering/cupti_meter.hpp"
-#include "metering/sampled_meter.hpp"
 
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "metering/cupti_meter.hpp"
+#include "metering/cuda_meter.hpp"
 
 #include "core/devices/cuda/cuda_driver_library.hpp"
 #include "core/os/shared_library.hpp"

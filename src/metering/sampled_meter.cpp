@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "metering/sampled_meter.hpp"
+#include "metering/cuda_meter.hpp"
 
 #include "core/devices/cuda/cuda_driver.hpp"
 #include "core/devices/cuda/nvml.hpp"
@@ -215,7 +215,7 @@ private:
       return std::nullopt;
     }
     const auto own = std::find_if(processes->begin(), processes->end(),
-                                  [](const devices::NvmlProcess& process) { return process.pid == os::own_pid(); });
+                                  [](const devices::ProcessMemory& process) { return process.pid == os::own_pid(); });
     if (own == processes->end()) {
       return Bytes{};
     }

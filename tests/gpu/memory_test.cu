@@ -2,7 +2,6 @@
 // Memory resources, the trim and the device heap on a real GPU. Every claim runs in a process of its own, since a heap
 // and a context are for the life of a process. Prints what a heap costs as a table.
 #include "core/devices/cuda/cuda_driver.hpp"
-#include "core/devices/cuda/cuda_driver_memory.hpp"
 #include "core/policy/request.hpp"
 #include "core/session/account.hpp"
 #include "real_device.hpp"
@@ -213,7 +212,7 @@ void heap_costs(std::uint64_t heap) {
   write_and_wait(got, sizeof(int)); // loads the module
   const auto before = view.used();
   if (heap != 0) {
-    require(devices::CudaMemory::instance().set_heap(0, Bytes{heap}).empty(), "the limit can be set");
+    require(devices::cuda_process().set_heap(0, Bytes{heap}).empty(), "the limit can be set");
     std::size_t limit = 0;
     check(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
     require(limit >= heap, "and it is what was asked");
@@ -227,7 +226,7 @@ void heap_costs(std::uint64_t heap) {
               static_cast<unsigned long long>(heap / mib), static_cast<unsigned long long>((set - before) / mib),
               static_cast<unsigned long long>(cost / mib), static_cast<unsigned long long>(rule / mib));
   require(heap == 0 || cost <= rule, "the rule covers the cost");
-  require(heap == 0 || !devices::CudaMemory::instance().set_heap(0, Bytes{2 * heap}).empty(),
+  require(heap == 0 || !devices::cuda_process().set_heap(0, Bytes{2 * heap}).empty(),
           "it cannot be changed after its first use");
 }
 

@@ -3,7 +3,7 @@
 #include "real_device.hpp"
 
 #include "core/os/shared_library.hpp"
-#include "metering/cupti_meter.hpp"
+#include "metering/cuda_meter.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_cupti.cpp and fake_cuda_graphs.cpp, which the executable's run path names.
-#include "metering/cupti_meter.hpp"
+#include "metering/cuda_meter.hpp"
 
 #include "core/devices/cuda/cuda_driver.hpp"
 #include "core/os/shared_library.hpp"

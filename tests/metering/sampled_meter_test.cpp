@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "metering/sampled_meter.hpp"
+#include "metering/cuda_meter.hpp"
 
 #include "support/in_child.hpp"
 

@@ -33,7 +33,7 @@ protected:
     return devices::simulated_process().meter(setting);
   }
 
-  devices::MemorySource* source_ = &devices::simulated_process().memory();
+  devices::SimulatedProcess* source_ = &devices::simulated_process();
 };
 
 TEST_F(SimulatedMeterTest, sees_each_buffer_and_who_took_it) {

@@ -2,7 +2,6 @@
 #include "core/devices/device_list.hpp"
 
 #include "core/devices/cuda/cuda_driver.hpp"
-#include "core/devices/cuda/real_devices.hpp"
 #include "core/devices/simulated/simulated.hpp"
 #include "core/settings/settings.hpp"
 
@@ -74,14 +73,12 @@ std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& 
   return std::make_unique<LimitedDevices>(std::move(list), settings);
 }
 
-MemorySource& MemorySource::instance() {
-  static MemorySource& source = this_process(settings::of_process()).memory();
-  return source;
-}
-
 ThisProcess& this_process(const Settings& settings) {
   const auto devices = settings::parse_devices(settings.devices);
-  return std::holds_alternative<policy::SimulatedDevices>(devices) ? simulated_process() : cuda_process();
+  if (std::holds_alternative<policy::SimulatedDevices>(devices)) {
+    return simulated_process();
+  }
+  return cuda_process();
 }
 
 std::string change_between(const DeviceState& before, const DeviceState& after) {

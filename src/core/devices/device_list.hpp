@@ -22,7 +22,7 @@ namespace gputest::devices {
 /// A process that holds memory of a device.
 struct ProcessMemory {
   std::int64_t pid = 0;
-  std::optional<std::uint64_t> used_bytes;
+  std::optional<std::uint64_t> used_bytes; ///< empty if the driver does not say (WDDM, some containers)
 };
 
 /// One look at a device's memory.
@@ -76,29 +76,6 @@ public:
 /// Opens the devices that the setting asks for; an empty list, with the reason in `why_none`, if there are none.
 [[nodiscard]] std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none);
 
-/// Where the memory of this process's devices comes from. Devices are numbered as the back end numbers them for this
-/// process. Thread-safe.
-class MemorySource {
-public:
-  virtual ~MemorySource() = default;
-
-  /// The source of the devices that the settings ask for. Throws InvalidSetting, Error.
-  static MemorySource& instance();
-
-  [[nodiscard]] virtual bool has_pools(int device) = 0;
-  [[nodiscard]] virtual bool has_managed_memory(int device) = 0;
-
-  /// What is free of the device's memory right now.
-  [[nodiscard]] virtual Bytes free_bytes(int device) = 0;
-
-  /// Allocates at least one byte, in the order of `stream`; with `wait` ready for every stream. Throws OutOfMemory,
-  /// Error.
-  [[nodiscard]] virtual void* allocate(MemoryKind kind, int device, Bytes bytes, StreamHandle stream, bool wait) = 0;
-
-  /// Frees what allocate() gave. Returns what went wrong, or nothing.
-  virtual std::string free(MemoryKind kind, int device, void* pointer, Bytes bytes, StreamHandle stream) noexcept = 0;
-};
-
 /// What a process's devices show after its work on them is done.
 struct Settled {
   bool has_context = false; ///< on any device
@@ -120,7 +97,8 @@ struct DeviceState {
 /// had no value of before, or has none of any more, is no difference. Pure.
 [[nodiscard]] std::string change_between(const DeviceState& before, const DeviceState& after);
 
-/// What this process itself does on one kind of devices: with DeviceList, all that a back end has to provide.
+/// What this process itself does on one kind of devices, and its memory there: with DeviceList, all that a back end has
+/// to provide. Devices are numbered as the back end numbers them for this process.
 ///
 /// Thread-safe.
 class ThisProcess {
@@ -151,8 +129,20 @@ public:
   /// Whether the devices' lists of processes count managed memory as its process's.
   [[nodiscard]] virtual bool lists_managed_memory() const = 0;
 
-  /// Throws InvalidSetting; Error if there is none.
-  [[nodiscard]] virtual MemorySource& memory() = 0;
+  // Memory. Each of these begins to use devices. They throw InvalidSetting, and Error if there is no such device.
+
+  [[nodiscard]] virtual bool has_pools(int device) = 0;
+  [[nodiscard]] virtual bool has_managed_memory(int device) = 0;
+
+  /// What is free of the device's memory right now.
+  [[nodiscard]] virtual Bytes free_bytes(int device) = 0;
+
+  /// Allocates at least one byte, in the order of `stream`; with `wait` ready for every stream. Throws OutOfMemory,
+  /// Error.
+  [[nodiscard]] virtual void* allocate(MemoryKind kind, int device, Bytes bytes, StreamHandle stream, bool wait) = 0;
+
+  /// Frees what allocate() gave. Returns what went wrong, or nothing.
+  virtual std::string free(MemoryKind kind, int device, void* pointer, Bytes bytes, StreamHandle stream) noexcept = 0;
 };
 
 /// This process on the kind of devices that the settings ask for. Throws InvalidSetting.

@@ -16,11 +16,16 @@
 
 namespace gputest {
 
-using devices::MemorySource;
 using session::Account;
 using session::Allocation;
 
 namespace {
+
+/// Whose memory this is.
+devices::ThisProcess& process() {
+  static auto& process = devices::this_process(settings::of_process());
+  return process;
+}
 
 void tell_once(const std::string& text) {
   static std::mutex mutex;
@@ -33,13 +38,13 @@ void tell_once(const std::string& text) {
 
 MemoryKind choose(int device, std::optional<MemoryKind> of_test) {
   const auto setting = settings::of_process().memory_resource;
-  const auto choice = policy::choose_memory_kind(of_test, setting, MemorySource::instance().has_pools(device), device);
+  const auto choice = policy::choose_memory_kind(of_test, setting, process().has_pools(device), device);
   tell_once("memory_resource: " + std::string{to_string(choice.kind)} + " (" + choice.because + ")");
   return choice.kind;
 }
 
 MemoryKind require_managed(int device) {
-  if (!MemorySource::instance().has_managed_memory(device)) {
+  if (!process().has_managed_memory(device)) {
     throw InvalidSetting{"managed memory was asked for, and device " + std::to_string(device) +
                          " has none (CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY is 0); use gputest::memory_resource"};
   }
@@ -56,7 +61,7 @@ void check_alignment(std::size_t alignment) {
 
 /// Pages without room move between host and device until the device seems dead, so the driver must not be asked.
 void check_room(const Allocation& allocation) {
-  const Bytes free = MemorySource::instance().free_bytes(allocation.device);
+  const Bytes free = process().free_bytes(allocation.device);
   if (allocation.bytes > free) {
     throw OutOfMemory{to_string(allocation.bytes) + " of managed memory were asked of device " +
                       std::to_string(allocation.device) + ", which has " + to_string(free) +
@@ -72,17 +77,16 @@ void* allocate(const Allocation& allocation, std::size_t alignment, StreamHandle
   }
   auto& account = Account::instance();
   account.reserve(allocation);
-  auto& source = MemorySource::instance();
   void* pointer = nullptr;
   try {
     if (allocation.kind == MemoryKind::managed) {
       check_room(allocation);
     }
-    pointer = source.allocate(allocation.kind, allocation.device, allocation.bytes, stream, wait);
+    pointer = process().allocate(allocation.kind, allocation.device, allocation.bytes, stream, wait);
     account.add(pointer, allocation);
   } catch (...) {
     if (pointer != nullptr) {
-      source.free(allocation.kind, allocation.device, pointer, allocation.bytes, stream);
+      process().free(allocation.kind, allocation.device, pointer, allocation.bytes, stream);
     }
     account.cancel(allocation);
     throw;
@@ -102,8 +106,7 @@ void deallocate(void* pointer, StreamHandle stream) noexcept {
                     "it is left alone");
       return;
     }
-    const auto error =
-        MemorySource::instance().free(allocation->kind, allocation->device, pointer, allocation->bytes, stream);
+    const auto error = process().free(allocation->kind, allocation->device, pointer, allocation->bytes, stream);
     if (!error.empty()) {
       session::tell(to_string(allocation->bytes) + " of device " + std::to_string(allocation->device) +
                     " could not be freed: " + error);

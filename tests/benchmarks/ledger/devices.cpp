@@ -2,7 +2,7 @@
 #include "devices.hpp"
 
 #include "child.hpp"
-#include "core/devices/cuda/cuda_driver_memory.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 #include "core/devices/simulated/simulated_memory.hpp"
 #include "core/ledger/device_probe.hpp"
 #include "core/os/environment.hpp"
@@ -127,7 +127,7 @@ void Devices::make_context(const devices::DeviceList& list) const {
     return;
   }
   os::set_variable("CUDA_VISIBLE_DEVICES", list.devices().front().uuid);
-  static_cast<void>(devices::CudaMemory::instance().free_bytes(0));
+  static_cast<void>(devices::cuda_process().free_bytes(0));
 }
 
 } // namespace gputest::benchmarks

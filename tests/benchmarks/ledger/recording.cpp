@@ -5,6 +5,7 @@
 
 #include "clock.hpp"
 #include "core/devices/cuda/nvml_api.hpp"
+#include "core/devices/device_list.hpp"
 #include "core/ledger/storage/file_lock.hpp"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void library_unlock(FileLock* lock) noexcept __asm__("__real__ZN7gputest2os8File
 nvml::Result
 library_read_memory(const nvml::Functions& functions, nvml::Handle device, nvml::MemoryFigures& figures) __asm__(
     "__real__ZN7gputest7devices4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
-std::optional<std::vector<devices::NvmlProcess>> library_list_processes(
+std::optional<std::vector<devices::ProcessMemory>> library_list_processes(
     const nvml::Functions& functions,
     nvml::Handle device) __asm__("__real__ZN7gputest7devices4nvml14list_processesERKNS1_9FunctionsEPv");
 
@@ -84,7 +85,7 @@ void measured_unlock(FileLock* lock) noexcept __asm__("__wrap__ZN7gputest2os8Fil
 nvml::Result
 counted_read_memory(const nvml::Functions& functions, nvml::Handle device, nvml::MemoryFigures& figures) __asm__(
     "__wrap__ZN7gputest7devices4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
-std::optional<std::vector<devices::NvmlProcess>> counted_list_processes(
+std::optional<std::vector<devices::ProcessMemory>> counted_list_processes(
     const nvml::Functions& functions,
     nvml::Handle device) __asm__("__wrap__ZN7gputest7devices4nvml14list_processesERKNS1_9FunctionsEPv");
 
@@ -114,8 +115,8 @@ nvml::Result counted_read_memory(const nvml::Functions& functions, nvml::Handle 
   return library_read_memory(counting(functions), device, figures);
 }
 
-std::optional<std::vector<devices::NvmlProcess>> counted_list_processes(const nvml::Functions& functions,
-                                                                        nvml::Handle device) {
+std::optional<std::vector<devices::ProcessMemory>> counted_list_processes(const nvml::Functions& functions,
+                                                                          nvml::Handle device) {
   return library_list_processes(counting(functions), device);
 }
 

@@ -3,7 +3,7 @@
 // meter costs, so the meter's own opening is a row of its own.
 //
 //   meter_benchmark [<processes of each kind>]
-#include "metering/cupti_meter.hpp"
+#include "metering/cuda_meter.hpp"
 
 #include <cuda_runtime.h>
 

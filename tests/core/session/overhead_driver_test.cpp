@@ -6,7 +6,7 @@
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/session/gate.hpp"
-#include "metering/sampled_meter.hpp"
+#include "metering/cuda_meter.hpp"
 #include "support/fake_cuda_test.hpp"
 #include "support/private_folder.hpp"
 

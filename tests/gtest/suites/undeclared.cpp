@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that declare nothing, and take more than the 256 MiB that gputest estimates.
 
-#include "core/devices/device_list.hpp"
+#include "core/devices/simulated/simulated.hpp"
 #include "stop_at.hpp"
 
 #include <gputest/gputest.hpp>
@@ -47,7 +47,7 @@ TEST(Undeclared, much_by_a_resource) {
 
 TEST(Undeclared, third_of_what_is_free_after_1_gib) {
   const SimulatedBuffer a{1_GiB};
-  const auto free = gputest::devices::MemorySource::instance().free_bytes(0);
+  const auto free = gputest::devices::simulated_process().free_bytes(0);
   const SimulatedBuffer b{gputest::Bytes{free.count() / 3}};
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/devices/cuda/cuda_driver.hpp"
 
-#include "core/devices/cuda/cuda_driver_library.hpp"
-#include "core/devices/cuda/cuda_driver_memory.hpp"
-#include "core/devices/meter.hpp"
+#include "core/devices/cuda/cuda_process.hpp"
 
 #include <algorithm>
 #include <array>
@@ -111,21 +109,7 @@ bool cuda_is_initialised() {
   return library != nullptr && library->functions().device_count(&count) == cuda::success;
 }
 
-namespace {
-
-class CudaProcess final : public ThisProcess {
-public:
-  [[nodiscard]] bool in_use() const override { return cuda_is_initialised(); }
-  [[nodiscard]] Settled synchronize_and_trim() override;
-  [[nodiscard]] DeviceState state() const override;
-  [[nodiscard]] Meter& meter(MeterSetting setting) override { return cuda_meter(setting); }
-  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override;
-  [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
-    return CudaMemory::instance().set_heap(device, heap);
-  }
-  [[nodiscard]] bool lists_managed_memory() const override { return false; }
-  [[nodiscard]] MemorySource& memory() override { return CudaMemory::instance(); }
-};
+bool CudaProcess::in_use() const { return cuda_is_initialised(); }
 
 /// False also before CUDA is initialised, and where the driver is too old to say.
 bool CudaProcess::sees_only(const std::vector<std::string>& uuids) const {
@@ -220,10 +204,8 @@ DeviceState CudaProcess::state() const {
   return state;
 }
 
-} // namespace
-
 ThisProcess& cuda_process() {
-  static ThisProcess& process = *new CudaProcess; // NOLINT(cppcoreguidelines-owning-memory): as its memory
+  static ThisProcess& process = *new CudaProcess; // NOLINT(cppcoreguidelines-owning-memory): globals may free memory
   return process;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/devices/cuda/nvml_api.hpp"
+#include "core/devices/device_list.hpp"
 #include "core/policy/capabilities.hpp"
 
 #include <cstddef>
@@ -48,7 +49,7 @@ public:
   [[nodiscard]] std::optional<std::uint64_t> used_bytes(std::size_t index) const;
 
   /// Processes on device `index` (compute, graphics, MPS clients), each once; nullopt if NVML cannot list them.
-  [[nodiscard]] std::optional<std::vector<NvmlProcess>> processes(std::size_t index) const {
+  [[nodiscard]] std::optional<std::vector<ProcessMemory>> processes(std::size_t index) const {
     return nvml::list_processes(functions_, handles_.at(index));
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/devices/cuda/nvml_api.hpp"
 
+#include "core/devices/device_list.hpp"
+
 #include <algorithm>
 
 namespace gputest::devices::nvml {
@@ -19,13 +21,13 @@ void bind_process_query(const os::SharedLibrary& library, ProcessQuery*& query, 
 constexpr std::size_t max_processes = 1U << 16U;
 
 /// A process may be in several lists, each with all of its memory: one entry then, with the larger figure.
-void merge(std::vector<NvmlProcess>& processes, const ProcessInfo& info) {
-  NvmlProcess process{info.pid, info.used_bytes};
+void merge(std::vector<ProcessMemory>& processes, const ProcessInfo& info) {
+  ProcessMemory process{info.pid, info.used_bytes};
   if (info.used_bytes == value_not_available) {
     process.used_bytes.reset();
   }
   const auto same = std::find_if(processes.begin(), processes.end(),
-                                 [&](const NvmlProcess& other) { return other.pid == process.pid; });
+                                 [&](const ProcessMemory& other) { return other.pid == process.pid; });
   if (same == processes.end()) {
     processes.push_back(process);
   } else {
@@ -34,7 +36,7 @@ void merge(std::vector<NvmlProcess>& processes, const ProcessInfo& info) {
 }
 
 /// Adds one of NVML's lists to `processes`; false if there is no such list.
-bool add_list(ProcessQuery* query, Handle device, std::vector<NvmlProcess>& processes) {
+bool add_list(ProcessQuery* query, Handle device, std::vector<ProcessMemory>& processes) {
   if (query == nullptr) {
     return false;
   }
@@ -103,8 +105,8 @@ Result read_memory(const Functions& functions, Handle device, MemoryFigures& fig
   return result;
 }
 
-std::optional<std::vector<NvmlProcess>> list_processes(const Functions& functions, Handle device) {
-  std::vector<NvmlProcess> processes;
+std::optional<std::vector<ProcessMemory>> list_processes(const Functions& functions, Handle device) {
+  std::vector<ProcessMemory> processes;
   if (!add_list(functions.compute_processes, device, processes)) {
     return std::nullopt;
   }

@@ -9,13 +9,7 @@
 #include <vector>
 
 namespace gputest::devices {
-
-/// A process that holds memory of a device.
-struct NvmlProcess {
-  std::int64_t pid = 0;
-  std::optional<std::uint64_t> used_bytes; ///< empty if NVML does not say (WDDM, some containers)
-};
-
+struct ProcessMemory;
 } // namespace gputest::devices
 
 namespace gputest::devices::nvml {
@@ -108,6 +102,6 @@ struct MemoryFigures {
 [[nodiscard]] Result read_memory(const Functions& functions, Handle device, MemoryFigures& figures);
 
 /// The processes on a device, each once; nullopt if the compute processes cannot be listed.
-[[nodiscard]] std::optional<std::vector<NvmlProcess>> list_processes(const Functions& functions, Handle device);
+[[nodiscard]] std::optional<std::vector<ProcessMemory>> list_processes(const Functions& functions, Handle device);
 
 } // namespace gputest::devices::nvml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/cuda/real_devices.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 
 #include "core/devices/cuda/driver_attributes.hpp"
 #include "core/devices/cuda/nvml.hpp"
@@ -45,15 +45,7 @@ public:
   }
 
   [[nodiscard]] MemoryUse memory(std::size_t index) const override {
-    MemoryUse use;
-    use.used_bytes = used_bytes(index);
-    if (const auto processes = nvml_->processes(index)) {
-      use.processes.emplace();
-      for (const auto& process : *processes) {
-        use.processes->push_back({process.pid, process.used_bytes});
-      }
-    }
-    return use;
+    return {used_bytes(index), nvml_->processes(index)};
   }
 
   [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {

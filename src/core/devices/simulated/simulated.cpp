@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -67,8 +68,6 @@ private:
   std::unique_ptr<SimulatedMemory> memory_;
 };
 
-std::atomic<bool> made{false};
-
 std::uint64_t id_of(void* address) { return reinterpret_cast<std::uintptr_t>(address); } // NOLINT
 
 } // namespace
@@ -91,38 +90,101 @@ std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting
   return uuids;
 }
 
-OwnSimulatedDevices& OwnSimulatedDevices::instance(const char* who) {
-  static OwnSimulatedDevices& devices = *[who] {
+struct SimulatedProcess::View {
+  View(const policy::SimulatedDevices& setting, const std::string& folder)
+      : facts{setting.facts}, uuids{simulated_uuids(setting)}, size{setting.size}, memory{setting, folder},
+        visible{policy::visible_devices(os::read_variable("CUDA_VISIBLE_DEVICES"), uuids)} {}
+
+  [[nodiscard]] std::size_t device(int index) const {
+    if (index < 0 || static_cast<std::size_t>(index) >= visible.size()) {
+      throw InvalidSetting{"simulated device " + std::to_string(index) + " was asked for, and this process sees " +
+                           std::to_string(visible.size()) +
+                           "; ask for more with the argument GPUS of its CMake function"};
+    }
+    return visible[static_cast<std::size_t>(index)];
+  }
+
+  policy::DeviceFacts facts;      ///< of each of them
+  std::vector<std::string> uuids; ///< of all devices of the machine
+  Bytes size;
+  SimulatedMemory memory;
+  std::vector<std::size_t> visible;
+};
+
+/// `who` asks for it.
+SimulatedProcess::View& SimulatedProcess::view(const char* who) {
+  if (in_use_) {
+    return *view_;
+  }
+  const std::lock_guard guard{mutex_};
+  if (!view_) {
     const auto settings = settings::of_process();
     const auto chosen = settings::parse_devices(settings.devices);
-    if (const auto* setting = std::get_if<policy::SimulatedDevices>(&chosen)) {
-      return new OwnSimulatedDevices{*setting, settings.folder}; // NOLINT(cppcoreguidelines-owning-memory)
+    const auto* const setting = std::get_if<policy::SimulatedDevices>(&chosen);
+    if (setting == nullptr) {
+      throw InvalidSetting{std::string{who} + " was asked for, but the devices are not simulated; set "
+                                              "GPUTEST_DEVICES=simulated:<n>x<size>, or allocate through CUDA"};
     }
-    throw InvalidSetting{std::string{who} + " was asked for, but the devices are not simulated; set "
-                                            "GPUTEST_DEVICES=simulated:<n>x<size>, or allocate through CUDA"};
-  }();
-  return devices;
+    view_ = std::make_unique<View>(*setting, settings.folder);
+    in_use_ = true;
+  }
+  return *view_;
 }
 
-bool OwnSimulatedDevices::in_use() { return made; }
-
-OwnSimulatedDevices::OwnSimulatedDevices(const policy::SimulatedDevices& setting, const std::string& folder)
-    : facts_{setting.facts}, all_uuids_{simulated_uuids(setting)}, size_{setting.size}, memory_{setting, folder},
-      visible_{policy::visible_devices(os::read_variable("CUDA_VISIBLE_DEVICES"), all_uuids_)} {
-  made = true;
+void SimulatedProcess::take(int index, Bytes bytes) {
+  auto& view = this->view("a SimulatedBuffer");
+  view.memory.allocate(view.device(index), bytes);
 }
 
-bool OwnSimulatedDevices::has_pools(int index) {
-  static_cast<void>(device(index));
-  return facts_.memory_pools.value_or(false);
+void SimulatedProcess::give_back(int index, Bytes bytes) noexcept {
+  view_->memory.free(view_->visible[static_cast<std::size_t>(index)], bytes);
 }
 
-bool OwnSimulatedDevices::has_managed_memory(int index) {
-  static_cast<void>(device(index));
-  return facts_.managed_memory.value_or(false);
+Settled SimulatedProcess::synchronize_and_trim() {
+  Settled settled;
+  try {
+    for (std::size_t i = 0; in_use_ && i < view_->visible.size(); ++i) {
+      if (const Bytes own = view_->memory.own(view_->visible[i]); own > Bytes{}) {
+        settled.free_bytes.push_back((view_->size - own).count());
+      }
+    }
+  } catch (const LedgerError&) { // a test has closed the devices' files: the next allocation says so
+    settled.free_bytes.clear();
+  }
+  settled.has_context = !settled.free_bytes.empty();
+  return settled;
 }
 
-void* OwnSimulatedDevices::allocate(MemoryKind kind, int index, Bytes bytes, StreamHandle /*stream*/, bool /*wait*/) {
+bool SimulatedProcess::sees_only(const std::vector<std::string>& uuids) const {
+  return in_use_ && std::all_of(view_->visible.begin(), view_->visible.end(), [&](std::size_t device) {
+           return std::find(uuids.begin(), uuids.end(), view_->uuids[device]) != uuids.end();
+         });
+}
+
+std::string SimulatedProcess::set_heap(int device, Bytes heap) {
+  auto& view = this->view("a device heap");
+  view.memory.allocate(view.device(device), policy::heap_cost(heap));
+  return {};
+}
+
+bool SimulatedProcess::has_pools(int index) {
+  static_cast<void>(view().device(index));
+  return view().facts.memory_pools.value_or(false);
+}
+
+bool SimulatedProcess::has_managed_memory(int index) {
+  static_cast<void>(view().device(index));
+  return view().facts.managed_memory.value_or(false);
+}
+
+Bytes SimulatedProcess::free_bytes(int index) {
+  auto& view = this->view();
+  const Bytes free = view.size - Bytes{view.memory.use(view.device(index)).used_bytes};
+  note_simulated_answer(index, free);
+  return free;
+}
+
+void* SimulatedProcess::allocate(MemoryKind kind, int index, Bytes bytes, StreamHandle /*stream*/, bool /*wait*/) {
   ask_simulated_allocation(allocation_kind_of(kind), index, "memory_resource", bytes);
   void* const address = os::reserve_addresses(bytes.count());
   if (address == nullptr) {
@@ -131,7 +193,8 @@ void* OwnSimulatedDevices::allocate(MemoryKind kind, int index, Bytes bytes, Str
                       std::generic_category().message(errno)};
   }
   try {
-    take(index, bytes);
+    auto& view = this->view();
+    view.memory.allocate(view.device(index), bytes);
   } catch (const OutOfMemory&) {
     os::release_addresses(address, bytes.count());
     note_simulated_refusal(index, bytes);
@@ -144,95 +207,16 @@ void* OwnSimulatedDevices::allocate(MemoryKind kind, int index, Bytes bytes, Str
   return address;
 }
 
-std::string OwnSimulatedDevices::free(MemoryKind /*kind*/, int index, void* pointer, Bytes bytes,
-                                      StreamHandle /*stream*/) noexcept {
+std::string SimulatedProcess::free(MemoryKind /*kind*/, int index, void* pointer, Bytes bytes,
+                                   StreamHandle /*stream*/) noexcept {
   note_simulated_free(id_of(pointer));
   give_back(index, bytes);
   os::release_addresses(pointer, bytes.count());
   return {};
 }
 
-std::vector<std::string> OwnSimulatedDevices::uuids() const {
-  std::vector<std::string> uuids;
-  for (const std::size_t device : visible_) {
-    uuids.push_back(all_uuids_[device]);
-  }
-  return uuids;
-}
-
-std::vector<std::uint64_t> OwnSimulatedDevices::left_by_this_process() {
-  std::vector<std::uint64_t> left;
-  for (const std::size_t device : visible_) {
-    if (const Bytes own = memory_.own(device); own > Bytes{}) {
-      left.push_back((size_ - own).count());
-    }
-  }
-  return left;
-}
-
-Bytes OwnSimulatedDevices::free_bytes(int index) {
-  const Bytes free = size_ - Bytes{memory_.use(device(index)).used_bytes};
-  note_simulated_answer(index, free);
-  return free;
-}
-
-std::size_t OwnSimulatedDevices::device(int index) const {
-  if (index < 0 || static_cast<std::size_t>(index) >= visible_.size()) {
-    throw InvalidSetting{"simulated device " + std::to_string(index) + " was asked for, and this process sees " +
-                         std::to_string(visible_.size()) +
-                         "; ask for more with the argument GPUS of its CMake function"};
-  }
-  return visible_[static_cast<std::size_t>(index)];
-}
-
-namespace {
-
-class SimulatedProcess final : public ThisProcess {
-public:
-  [[nodiscard]] bool in_use() const override { return OwnSimulatedDevices::in_use(); }
-
-  [[nodiscard]] Settled synchronize_and_trim() override {
-    Settled settled;
-    try {
-      if (in_use()) {
-        settled.free_bytes = OwnSimulatedDevices::instance("what this process uses").left_by_this_process();
-      }
-    } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
-      // A test has closed the devices' files. The next allocation says so.
-    }
-    settled.has_context = !settled.free_bytes.empty();
-    return settled;
-  }
-
-  /// Simulated devices have memory alone.
-  [[nodiscard]] DeviceState state() const override { return {}; }
-
-  [[nodiscard]] Meter& meter(MeterSetting setting) override { return simulated_meter(setting); }
-
-  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override {
-    const auto seen = OwnSimulatedDevices::instance("what this process sees").uuids();
-    return std::all_of(seen.begin(), seen.end(), [&](const std::string& uuid) {
-      return std::find(uuids.begin(), uuids.end(), uuid) != uuids.end();
-    });
-  }
-
-  /// Only counts what it takes.
-  [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
-    OwnSimulatedDevices::instance("a device heap").take(device, policy::heap_cost(heap));
-    return {};
-  }
-
-  [[nodiscard]] bool lists_managed_memory() const override { return true; }
-
-  [[nodiscard]] MemorySource& memory() override {
-    return OwnSimulatedDevices::instance("memory of a simulated device");
-  }
-};
-
-} // namespace
-
-ThisProcess& simulated_process() {
-  static ThisProcess& process = *new SimulatedProcess; // NOLINT(cppcoreguidelines-owning-memory): as its memory
+SimulatedProcess& simulated_process() {
+  static auto& process = *new SimulatedProcess; // NOLINT(cppcoreguidelines-owning-memory)
   return process;
 }
 
@@ -241,10 +225,6 @@ ThisProcess& simulated_process() {
 namespace gputest {
 
 namespace {
-
-devices::OwnSimulatedDevices& devices_of_buffers() {
-  return devices::OwnSimulatedDevices::instance("a SimulatedBuffer");
-}
 
 /// Of a new buffer. No address is as large: the memory of resources has addresses.
 std::uint64_t new_id() {
@@ -257,7 +237,7 @@ std::uint64_t new_id() {
 SimulatedBuffer::SimulatedBuffer(Bytes size, int index) : size_{size}, index_{index}, id_{new_id()} {
   devices::ask_simulated_allocation(devices::AllocationKind::device, index, "SimulatedBuffer", size);
   try {
-    devices_of_buffers().take(index, size);
+    devices::simulated_process().take(index, size);
   } catch (const OutOfMemory&) {
     devices::note_simulated_refusal(index, size);
     throw;
@@ -278,7 +258,7 @@ SimulatedBuffer& SimulatedBuffer::operator=(SimulatedBuffer&& other) noexcept {
 SimulatedBuffer::~SimulatedBuffer() {
   if (size_ > Bytes{}) {
     devices::note_simulated_free(id_);
-    devices_of_buffers().give_back(index_, size_);
+    devices::simulated_process().give_back(index_, size_);
   }
 }
 

@@ -5,7 +5,9 @@
 #include "core/devices/simulated/simulated_memory.hpp"
 #include "core/policy/simulated_devices.hpp"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -18,51 +20,48 @@ namespace gputest::devices {
 
 [[nodiscard]] std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting);
 
-/// This process on simulated devices: its memory is counted as SimulatedBuffer's is, with addresses that are nobody
-/// else's and cannot be touched.
-[[nodiscard]] ThisProcess& simulated_process();
-
-/// The simulated devices that this process sees: those that CUDA_VISIBLE_DEVICES leaves, numbered from 0 as CUDA would.
-/// As a source of memory it gives addresses that are nobody else's and cannot be touched.
+/// This process on the simulated devices that it sees: those that CUDA_VISIBLE_DEVICES leaves, numbered from 0 as CUDA
+/// would. Its memory is counted as SimulatedBuffer's is, with addresses that are nobody else's and cannot be touched.
 ///
-/// One a process, since a process has one context on a device. Never destroyed: memory may be freed by a global
-/// variable's destructor. Thread-safe.
-class OwnSimulatedDevices final : public MemorySource {
+/// The first use of memory looks at the settings and at CUDA_VISIBLE_DEVICES, as cuInit() does. It throws
+/// InvalidSetting if the devices are not simulated.
+class SimulatedProcess final : public ThisProcess {
 public:
-  /// Looks at the settings and at CUDA_VISIBLE_DEVICES the first time. Throws InvalidSetting, with `who` asks, if the
-  /// devices are not simulated.
-  static OwnSimulatedDevices& instance(const char* who);
-
-  /// Whether instance() was called with success: which devices this process sees is decided then, as by cuInit().
-  [[nodiscard]] static bool in_use();
-
-  /// Takes memory of device `index`, without an address. Throws OutOfMemory; InvalidSetting if there is no such device.
-  void take(int index, Bytes bytes) { memory_.allocate(device(index), bytes); }
+  /// Takes memory of device `index` for a SimulatedBuffer, without an address. Throws OutOfMemory; InvalidSetting if
+  /// there is no such device.
+  void take(int index, Bytes bytes);
 
   /// Gives it back; leaves alone what a forked child has from its parent.
-  void give_back(int index, Bytes bytes) noexcept { memory_.free(visible_[static_cast<std::size_t>(index)], bytes); }
+  void give_back(int index, Bytes bytes) noexcept;
 
+  [[nodiscard]] bool in_use() const override { return in_use_; }
+  [[nodiscard]] Settled synchronize_and_trim() override;
+
+  /// Simulated devices have memory alone.
+  [[nodiscard]] DeviceState state() const override { return {}; }
+  [[nodiscard]] Meter& meter(MeterSetting setting) override { return simulated_meter(setting); }
+  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override;
+
+  /// Only counts what it takes.
+  [[nodiscard]] std::string set_heap(int device, Bytes heap) override;
+  [[nodiscard]] bool lists_managed_memory() const override { return true; }
   [[nodiscard]] bool has_pools(int index) override;
   [[nodiscard]] bool has_managed_memory(int index) override;
   [[nodiscard]] Bytes free_bytes(int index) override;
   [[nodiscard]] void* allocate(MemoryKind kind, int index, Bytes bytes, StreamHandle stream, bool wait) override;
   std::string free(MemoryKind kind, int index, void* pointer, Bytes bytes, StreamHandle stream) noexcept override;
 
-  /// UUIDs of the devices that this process sees.
-  [[nodiscard]] std::vector<std::string> uuids() const;
-
-  /// Of each device that this process uses, in order: what it leaves of it.
-  [[nodiscard]] std::vector<std::uint64_t> left_by_this_process();
-
 private:
-  OwnSimulatedDevices(const policy::SimulatedDevices& setting, const std::string& folder);
-  [[nodiscard]] std::size_t device(int index) const;
+  struct View;
+  View& view(const char* who = "memory of a simulated device");
 
-  policy::DeviceFacts facts_;          ///< of each of them
-  std::vector<std::string> all_uuids_; ///< of all devices of the machine
-  Bytes size_;
-  SimulatedMemory memory_;
-  std::vector<std::size_t> visible_;
+  std::mutex mutex_;
+  std::unique_ptr<View> view_; ///< null before the first use
+  std::atomic<bool> in_use_{false};
 };
+
+/// The one of this process, which has one context on a device. Never destroyed: memory may be freed by a global
+/// variable's destructor.
+[[nodiscard]] SimulatedProcess& simulated_process();
 
 } // namespace gputest::devices

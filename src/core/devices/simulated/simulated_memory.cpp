@@ -81,7 +81,7 @@ void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
 
 Bytes SimulatedMemory::own(std::size_t device) {
   const std::lock_guard guard{store_.mutex()};
-  return pid_ == ::getpid() ? Bytes{used_.at(device)} : Bytes{}; // a forked child begins with nothing
+  return pid_ == os::own_pid() ? Bytes{used_.at(device)} : Bytes{}; // a forked child begins with nothing
 }
 
 MemoryUse SimulatedMemory::use(std::size_t device) {

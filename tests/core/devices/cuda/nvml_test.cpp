@@ -42,7 +42,7 @@ protected:
       return "not listed";
     }
     std::sort(processes->begin(), processes->end(),
-              [](const NvmlProcess& a, const NvmlProcess& b) { return a.pid < b.pid; });
+              [](const ProcessMemory& a, const ProcessMemory& b) { return a.pid < b.pid; });
     std::string text;
     for (const auto& process : *processes) {
       text += std::to_string(process.pid) + ":" +

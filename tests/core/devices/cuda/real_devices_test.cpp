@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
-#include "core/devices/cuda/real_devices.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 
 #include "core/os/host.hpp"
 

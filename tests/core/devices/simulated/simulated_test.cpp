@@ -32,7 +32,7 @@ namespace {
 using namespace gputest::literals;
 
 /// Three simulated devices, of which the process sees the last and the first, in this order.
-class OwnSimulatedDevicesTest : public ::testing::Test {
+class SimulatedProcessTest : public ::testing::Test {
 protected:
   void in_process(const std::function<void()>& look) {
     EXPECT_EQ(tests::in_child([&] {
@@ -45,8 +45,6 @@ protected:
               0);
   }
 
-  static OwnSimulatedDevices& devices() { return OwnSimulatedDevices::instance("a test"); }
-
   /// Bytes in use of a device, as the machine numbers them.
   [[nodiscard]] Bytes used(std::size_t index) const {
     SimulatedMemory memory{policy::parse_simulated_devices(devices_.substr(devices_.find(':') + 1)), folder_.path()};
@@ -57,35 +55,34 @@ protected:
   tests::PrivateFolder folder_;
 };
 
-using Uuids = std::vector<std::string>;
-
-TEST_F(OwnSimulatedDevicesTest, are_numbered_as_the_process_sees_them) {
+TEST_F(SimulatedProcessTest, are_numbered_as_the_process_sees_them) {
   in_process([&] {
-    EXPECT_EQ(devices().uuids(), (Uuids{"SIM-3x4096MiB-2", "SIM-3x4096MiB-0"}));
-    devices().take(0, 10_MiB);
+    simulated_process().take(0, 10_MiB);
     EXPECT_EQ(used(2), 11_MiB);
     EXPECT_EQ(used(0), 0_B);
-    devices().take(1, 20_MiB);
+    EXPECT_TRUE(simulated_process().sees_only({"SIM-3x4096MiB-2", "SIM-3x4096MiB-0"}));
+    EXPECT_FALSE(simulated_process().sees_only({"SIM-3x4096MiB-2", "SIM-3x4096MiB-1"}));
+    simulated_process().take(1, 20_MiB);
     EXPECT_EQ(used(0), 21_MiB);
-    EXPECT_EQ(devices().free_bytes(0), 4_GiB - 11_MiB);
-    EXPECT_EQ(devices().free_bytes(1), 4_GiB - 21_MiB);
+    EXPECT_EQ(simulated_process().free_bytes(0), 4_GiB - 11_MiB);
+    EXPECT_EQ(simulated_process().free_bytes(1), 4_GiB - 21_MiB);
     const std::vector<std::uint64_t> left{(4_GiB - 11_MiB).count(), (4_GiB - 21_MiB).count()};
-    EXPECT_EQ(devices().left_by_this_process(), left);
-    devices().give_back(0, 10_MiB);
+    EXPECT_EQ(simulated_process().synchronize_and_trim().free_bytes, left);
+    simulated_process().give_back(0, 10_MiB);
     EXPECT_EQ(used(2), 1_MiB) << "the context stays";
     EXPECT_EQ(used(0), 21_MiB);
   });
 }
 
-TEST_F(OwnSimulatedDevicesTest, are_in_use_once_somebody_asked_for_them) {
+TEST_F(SimulatedProcessTest, are_in_use_once_somebody_asked_for_them) {
   in_process([] {
-    EXPECT_FALSE(OwnSimulatedDevices::in_use());
+    EXPECT_FALSE(simulated_process().in_use());
     EXPECT_FALSE(simulated_process().synchronize_and_trim().has_context);
-    EXPECT_FALSE(OwnSimulatedDevices::in_use()) << "settling begins no use";
-    static_cast<void>(devices());
-    EXPECT_TRUE(OwnSimulatedDevices::in_use());
+    EXPECT_FALSE(simulated_process().in_use()) << "settling begins no use";
+    EXPECT_EQ(simulated_process().free_bytes(0), 4_GiB);
+    EXPECT_TRUE(simulated_process().in_use());
     EXPECT_FALSE(simulated_process().synchronize_and_trim().has_context) << "nothing was allocated";
-    devices().take(1, 1_MiB);
+    simulated_process().take(1, 1_MiB);
     const auto settled = simulated_process().synchronize_and_trim();
     EXPECT_TRUE(settled.has_context);
     EXPECT_EQ(settled.free_bytes, std::vector<std::uint64_t>{(4_GiB - 2_MiB).count()});
@@ -107,7 +104,7 @@ protected:
   void* allocate(MemoryKind kind, Bytes bytes) { return source_->allocate(kind, 0, bytes, {}, true); }
   void free(MemoryKind kind, void* pointer, Bytes bytes) { EXPECT_EQ(source_->free(kind, 0, pointer, bytes, {}), ""); }
 
-  MemorySource* source_ = &simulated_process().memory();
+  SimulatedProcess* source_ = &simulated_process();
 };
 
 TEST_F(SimulatedSourceTest, counts_together_with_buffers) {

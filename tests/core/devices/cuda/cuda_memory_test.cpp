@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
-#include "core/devices/cuda/cuda_driver_memory.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 
 #include "support/fake_cuda_test.hpp"
 #include "support/message_of.hpp"
@@ -23,11 +23,11 @@ class CudaMemoryBeforeUse : public tests::FakeCudaTest {};
 TEST_F(CudaMemoryBeforeUse, initialises_the_driver_or_says_why_not) {
   cuda_->initialised = false;
   cuda_->init_result = 100;
-  EXPECT_EQ(tests::message_of<Error>([] { CudaMemory::instance(); }),
+  EXPECT_EQ(tests::message_of<Error>([] { static_cast<void>(cuda_process().has_pools(0)); }),
             "memory of a GPU was asked for, and the CUDA driver cannot be used: cuInit() answers "
             "CUDA_ERROR_NO_DEVICE (100)");
   cuda_->init_result = 0;
-  EXPECT_NO_THROW(CudaMemory::instance());
+  EXPECT_NO_THROW(static_cast<void>(cuda_process().has_pools(0)));
   EXPECT_TRUE(cuda_->initialised);
 }
 
@@ -35,10 +35,10 @@ class CudaMemoryTest : public tests::FakeCudaTest {
 protected:
   void SetUp() override {
     FakeCudaTest::SetUp();
-    memory_ = &CudaMemory::instance();
+    static_cast<void>(cuda_process().has_pools(0)); // initialises the driver
   }
 
-  CudaMemory* memory_ = nullptr;
+  ThisProcess* memory_ = &cuda_process();
 };
 
 TEST_F(CudaMemoryTest, asks_the_attributes_and_makes_no_context) {
