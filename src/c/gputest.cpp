@@ -58,26 +58,17 @@ namespace {
 /// on_wait has ended the wait.
 struct Stopped {};
 
-std::string& message() {
-  thread_local std::string text;
-  return text;
-}
+thread_local std::string message;
 
 /// The open session: a process has one at most. A program may have kept a pointer to one that it has closed.
-std::atomic<gputest_session*>& opened() {
-  static std::atomic<gputest_session*> session{nullptr};
-  return session;
-}
+std::atomic<gputest_session*> opened{nullptr};
 
 /// The process that has closed a session with devices. If it has used them, its slot in the ledger stays until it
 /// exits.
-std::atomic<pid_t>& closed_by() {
-  static std::atomic<pid_t> pid{0};
-  return pid;
-}
+std::atomic<pid_t> closed_by{0};
 
 int said(gputest_result result, std::string text) {
-  message() = std::move(text);
+  message = std::move(text);
   return result;
 }
 
@@ -140,7 +131,7 @@ Session& session_of(const gputest_session* given) {
   if (given == nullptr) {
     throw InvalidSetting{"the gputest_session is NULL: gputest_open() makes one"};
   }
-  auto* const session = opened().load();
+  auto* const session = opened.load();
   if (given != session) {
     throw InvalidSetting{"the gputest_session is not open: gputest_close() has freed it, or gputest_open() has not "
                          "made it"};
@@ -337,7 +328,7 @@ extern "C" {
 
 const char* gputest_version(void) { return GPUTEST_VERSION; }
 
-const char* gputest_message(void) { return message().c_str(); }
+const char* gputest_message(void) { return message.c_str(); }
 
 int gputest_parse_bytes(const char* text, uint64_t* bytes) {
   return guarded([&] { place_of(bytes, "bytes") = parse_bytes(text_of(text)).count(); });
@@ -350,19 +341,19 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
     auto chosen = settings_of(read);
     auto entry = settings::parse_entry(read);
     const auto notation = notation_of(settings);
-    if (closed_by() == os::own_pid()) {
+    if (closed_by == os::own_pid()) {
       throw Error{"this process has closed its gputest_session, and has its devices until it exits: open one session, "
                   "and use it for all tests"};
     }
     place = new gputest_session{std::move(chosen), std::move(entry)};
-    opened() = place;
+    opened = place;
     session::write_advice_in(notation);
   });
 }
 
 void gputest_close(gputest_session* session) {
-  if (session == nullptr || session != opened() || session->pid != os::own_pid() ||
-      !opened().compare_exchange_strong(session, nullptr)) {
+  if (session == nullptr || session != opened || session->pid != os::own_pid() ||
+      !opened.compare_exchange_strong(session, nullptr)) {
     return;
   }
   // Processes that start from now on are not under this session's lease.
@@ -373,7 +364,7 @@ void gputest_close(gputest_session* session) {
       os::remove_variable("GPUTEST_LEASE_OF");
     }
     if (!session->session.devices().empty()) {
-      closed_by() = session->pid;
+      closed_by = session->pid;
     }
   }));
   delete session;

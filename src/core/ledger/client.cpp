@@ -16,10 +16,6 @@ namespace gputest::ledger {
 using policy::DeviceMask;
 using policy::Stage;
 
-Client::Client(os::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
-
-void Client::inherit_across_exec() { liveness_.inherit_across_exec(); }
-
 bool Client::forked() const { return liveness_ && own_.pid != os::own_pid(); }
 
 Observations Client::take(std::unique_lock<os::FileLock>& guard, DeviceMask devices) {
@@ -135,23 +131,6 @@ std::size_t Client::with_own(std::vector<Record>& all) const {
   }
   *own = own_;
   return static_cast<std::size_t>(own - all.begin());
-}
-
-Blocked Client::others_on(DeviceMask devices) const {
-  Blocked blocked;
-  for (const auto& record : records_->read_named()) {
-    if (record.slot != own_.slot && (record.claim.devices & devices) != 0) {
-      blocked.blockers.push_back(record);
-    }
-  }
-  return blocked;
-}
-
-Blocked Client::beyond_claims(DeviceMask devices, const Observations& seen) const {
-  const auto all = records_->read_named();
-  Blocked blocked;
-  attribute_external(blocked, all, all.size(), devices, seen);
-  return blocked;
 }
 
 } // namespace gputest::ledger

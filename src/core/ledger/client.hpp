@@ -16,7 +16,7 @@ namespace gputest::ledger {
 /// This process's own place on the ledger: its slot and FIFOs, its record. Under the store's mutex.
 class Client {
 public:
-  Client(os::SlotStore& store, Records& records);
+  Client(os::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
 
   /// Takes the first slot that nobody has and whose last owner's memory is back. Does nothing the second time. Throws
   /// LedgerError if there is none. Lets the mutex go for a while. Returns what `devices` showed meanwhile.
@@ -64,13 +64,6 @@ public:
   /// Puts own() among all, in place of what its record says; returns its position.
   [[nodiscard]] std::size_t with_own(std::vector<Record>& all) const;
 
-  /// The processes that have memory of these devices beyond their claims, as `seen` shows; `external` if programs that
-  /// are not on the ledger have some.
-  [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices, const Observations& seen) const;
-
-  /// Everybody else on these devices.
-  [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
-
   /// Throws LedgerError if others do not find the store, or this process's liveness FIFO in it, where it was.
   void require_in_place() const;
 
@@ -81,7 +74,7 @@ public:
   [[nodiscard]] Records& records() { return *records_; }
 
   /// Lets the program that this process will exec() keep the place.
-  void inherit_across_exec();
+  void inherit_across_exec() { liveness_.inherit_across_exec(); }
 
 private:
   void change_stage(policy::Stage stage);

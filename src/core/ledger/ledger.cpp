@@ -100,7 +100,13 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
     guard.lock();
     require_may_lease(request);
     if (!announce(request, seen)) {
-      return Result{Result::Kind::unannounced, 0, {}, client_.others_on(request.devices)};
+      Blocked others;
+      for (const auto& record : records_.read_named()) {
+        if (record.slot != own.slot && (record.claim.devices & request.devices) != 0) {
+          others.blockers.push_back(record);
+        }
+      }
+      return Result{Result::Kind::unannounced, 0, {}, std::move(others)};
     }
   }
   own.who = request.who;
@@ -254,7 +260,9 @@ Blocked Ledger::beyond_claims(policy::DeviceMask devices) {
   for (int look = 0; look == 0 || (found.external_bytes > 0 && look < max_looks_for_external_memory); ++look) {
     const auto seen = records_.observe(devices);
     const std::lock_guard guard{store_.mutex()};
-    found = client_.beyond_claims(devices, seen);
+    const auto all = records_.read_named();
+    found = {};
+    attribute_external(found, all, all.size(), devices, seen);
   }
   return found;
 }

@@ -53,10 +53,8 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
   }
   view.shared = os::LedgerFolder{folder}.is_shared();
   Ledger ledger{folder, probe};
-  auto [uuids, overhead_bytes, all, caveat] = ledger.contents();
-  view.uuids = std::move(uuids);
-  view.overhead_bytes = std::move(overhead_bytes);
-  view.caveat = std::move(caveat);
+  static_cast<Ledger::Contents&>(view) = ledger.contents();
+  auto all = std::exchange(view.records, {});
   std::vector<os::ProcessState> states;
   states.reserve(all.size());
   for (const auto& record : all) {

@@ -13,15 +13,12 @@
 namespace gputest::ledger {
 
 /// What the ledger contains, for reports.
-struct LedgerView {
-  std::string folder;             ///< of the ledger
-  bool shared = false;            ///< whether it is the ledger of a group of users, and not of one user
-  bool exists = false;            ///< false: no process has used this folder yet
-  std::vector<std::string> uuids; ///< of the ledger's devices: bit i of a mask is uuids[i]
-  std::vector<std::uint64_t>
-      overhead_bytes;                   ///< likewise: what one process's context takes, 0 if no process has measured it
-  std::string caveat;                   ///< who keeps the ledger's mutex; empty: nobody
-  std::vector<Record> records;          ///< of live processes, and of exited ones whose memory is not free yet
+///
+/// `records` are those of live processes, and of exited ones whose memory is not free yet.
+struct LedgerView : Ledger::Contents {
+  std::string folder;                   ///< of the ledger
+  bool shared = false;                  ///< whether it is the ledger of a group of users, and not of one user
+  bool exists = false;                  ///< false: no process has used this folder yet
   std::vector<os::ProcessState> states; ///< of the processes of `records`
 };
 

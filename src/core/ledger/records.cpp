@@ -19,23 +19,6 @@ namespace {
 bool is_there(Stage stage) { return stage != Stage::outside; }
 bool is_queued(Stage stage) { return stage == Stage::entering || stage == Stage::waiting; }
 
-/// Notifies all that can be notified before it throws for one that cannot.
-void notify_those(const os::SlotStore& store, const std::vector<Record>& records) {
-  std::optional<os::CannotNotify> not_notified;
-  for (const auto& record : records) {
-    try {
-      os::notify(store.wake_fifo(record.slot));
-    } catch (const os::CannotNotify& error) {
-      not_notified = error;
-    } catch (const LedgerError& error) { // the store's folder is closed
-      not_notified = os::CannotNotify{error.what()};
-    }
-  }
-  if (not_notified) {
-    throw os::CannotNotify{*not_notified};
-  }
-}
-
 } // namespace
 
 /// The records in the stages that are wanted, as `make` makes them of records.
@@ -181,12 +164,24 @@ void Records::notify_concerned(std::uint64_t granted) const {
   for (const std::size_t position : policy::concerned(claims, granted)) {
     concerned.push_back(queued[position]);
   }
-  notify_those(*store_, concerned);
+  notify(concerned);
 }
 
-void Records::notify(const std::vector<Record>& idle) const { notify_those(*store_, idle); }
+void Records::notify_all_queued() const { notify(read_queued()); }
 
-void Records::notify_all_queued() const { notify_those(*store_, read_queued()); }
+void Records::notify(const std::vector<Record>& records) const {
+  std::optional<std::string> problem;
+  for (const auto& record : records) {
+    try {
+      os::notify(store_->wake_fifo(record.slot));
+    } catch (const LedgerError& error) { // or the store's folder is closed
+      problem = error.what();
+    }
+  }
+  if (problem) {
+    throw os::CannotNotify{*problem};
+  }
+}
 
 std::vector<std::size_t> slots_of(const std::vector<Record>& records) {
   std::vector<std::size_t> slots(records.size());

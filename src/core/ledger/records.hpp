@@ -73,8 +73,8 @@ public:
   /// Throws CannotNotify if one of them could not be woken: then its liveness FIFO has to hang up, too.
   void notify_concerned(std::uint64_t granted = 0) const;
 
-  /// Wakes these: processes that are idle, and leave then.
-  void notify(const std::vector<Record>& idle) const;
+  /// Wakes the owners of these. Notifies all that can be notified before it throws CannotNotify for one that cannot.
+  void notify(const std::vector<Record>& records) const;
 
   /// Wakes all who wait: whoever leaves a queue, or takes a slot, calls it, since those behind watched it, or the
   /// slot's last owner, and nobody else.

@@ -7,14 +7,6 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
-/// A size as whole MiB or GiB, rounded up, so that what is advised is enough: `3GiB`; with `_` between, `3_GiB`.
-std::string advised(Bytes bytes, const char* between = "") {
-  constexpr std::uint64_t mebibytes_in_a_gibibyte = 1024;
-  const std::uint64_t whole = bytes.count() / mebibyte + (bytes.count() % mebibyte == 0 ? 0 : 1);
-  return whole % mebibytes_in_a_gibibyte == 0 ? std::to_string(whole / mebibytes_in_a_gibibyte) + between + "GiB"
-                                              : std::to_string(whole) + between + "MiB";
-}
-
 /// `Sort` for a suite that GoogleTest calls `Instance/Sort/0`.
 std::string suite_in_source(const std::string& suite) {
   const auto names = names_in_source(suite + ".test");
@@ -31,7 +23,7 @@ std::string end_of(Named named) { return named == Named::suite ? ", suite_lease)
 
 /// `3_GiB`, and a size that is no whole number of MiB as bytes.
 std::string as_word(Bytes bytes) {
-  return bytes.count() % mebibyte == 0 ? advised(bytes, "_") : std::to_string(bytes.count()) + "_B";
+  return bytes.count() % mebibyte == 0 ? as_written(bytes, "_") : std::to_string(bytes.count()) + "_B";
 }
 
 /// What a request says beside its memory, as an annotation does: `, gpus(2), sm(80)`.
@@ -59,7 +51,7 @@ std::string other_words(const Request& request) {
 
 /// The entry's, in place of what a test says.
 std::string memory_of_entry(Bytes needed, Notation notation) {
-  return " or MEMORY " + advised(needed) + words(Advice::in_cmake, notation);
+  return " or MEMORY " + as_written(needed) + words(Advice::in_cmake, notation);
 }
 
 std::string asked_of(int device, Bytes asked) {
@@ -67,6 +59,13 @@ std::string asked_of(int device, Bytes asked) {
 }
 
 } // namespace
+
+std::string as_written(Bytes bytes, const char* between) {
+  constexpr std::uint64_t mebibytes_in_a_gibibyte = 1024;
+  const std::uint64_t whole = bytes.count() / mebibyte + (bytes.count() % mebibyte == 0 ? 0 : 1);
+  return whole % mebibytes_in_a_gibibyte == 0 ? std::to_string(whole / mebibytes_in_a_gibibyte) + between + "GiB"
+                                              : std::to_string(whole) + between + "MiB";
+}
 
 std::string names_in_source(const std::string& test) {
   const auto dot = test.find('.');
@@ -101,8 +100,8 @@ std::string beyond_lease(const BeyondLease& request, Notation notation) {
               ? beyond_all_devices(request.largest)
               : "Free some before, or declare what it needs: " +
                     (notation == Notation::annotations
-                         ? "GPUTEST_NEEDS(" + names_in_source(request.test) + ", " + advised(needed, "_") +
-                               "), GPUTEST_LEASE(<name>, " + advised(needed, "_") + ")" +
+                         ? "GPUTEST_NEEDS(" + names_in_source(request.test) + ", " + as_written(needed, "_") +
+                               "), GPUTEST_LEASE(<name>, " + as_written(needed, "_") + ")" +
                                memory_of_entry(needed, notation)
                          : declare(request.test, needed, {}, Named::test, notation)));
 }
@@ -114,22 +113,22 @@ static bool takes_the_entrys_size(const Request& request) {
 }
 
 std::string declare(const std::string& test, Bytes needed, const Request& request, Named named, Notation notation) {
-  const auto size = advised(needed, "_");
+  const auto size = as_written(needed, "_");
   if (test.empty()) { // a command
-    return "MEMORY " + advised(needed) + " in gpu_add_test()";
+    return "MEMORY " + as_written(needed) + " in gpu_add_test()";
   }
   if (request.memory_by == SaidBy::section) {
     return "GPUTEST_LEASE(<name>, " + size + ")";
   }
   if (notation == Notation::marks) {
-    return "@pytest.mark.gpu(\"" + advised(needed) + "\")";
+    return "@pytest.mark.gpu(\"" + as_written(needed) + "\")";
   }
   const bool large = request.bytes && request.memory_class == MemoryClass::large;
   const std::string or_memory = takes_the_entrys_size(request) ? memory_of_entry(needed, notation) : "";
   if (notation == Notation::tags) {
     const bool says_small =
         request.memory_by == SaidBy::test && !request.bytes && request.memory_class == MemoryClass::small;
-    return "the tag [gpu:" + advised(needed) + "]" + (says_small ? " in place of [gpu_small]" : "") + or_memory;
+    return "the tag [gpu:" + as_written(needed) + "]" + (says_small ? " in place of [gpu_small]" : "") + or_memory;
   }
   return annotation_of(test, named) + size + (large ? ", large" : "") + other_words(request) +
          (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) + or_memory;
@@ -137,9 +136,9 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
 
 std::string advise_lease(const std::string& test, Bytes needed, Notation notation) {
   if (notation != Notation::annotations) {
-    return words(Advice::take_by_lease, notation, advised(needed));
+    return words(Advice::take_by_lease, notation, as_written(needed));
   }
-  const auto size = advised(needed, "_");
+  const auto size = as_written(needed, "_");
   return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
          ") in a ScopedTest. A test that says it uses no GPU (HostTest, no_gpu) has to say in place of that what it "
          "needs: " +
@@ -149,9 +148,9 @@ std::string advise_lease(const std::string& test, Bytes needed, Notation notatio
 std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named,
                           Notation notation) {
   if (notation == Notation::marks) {
-    return "@pytest.mark.gpu(..., keeps=\"" + advised(bytes) + "\")";
+    return "@pytest.mark.gpu(..., keeps=\"" + as_written(bytes) + "\")";
   }
-  const std::string by_entry = "KEEPS " + advised(bytes) + words(Advice::in_cmake, notation);
+  const std::string by_entry = "KEEPS " + as_written(bytes) + words(Advice::in_cmake, notation);
   if (notation == Notation::tags) {
     return by_entry;
   }
@@ -162,7 +161,7 @@ std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& r
     memory = request.bytes ? as_word(*request.bytes) + ", " + (large ? "large, " : "")
                            : std::string{to_string(request.memory_class)} + ", ";
   }
-  return annotation_of(test, named) + memory + "keeps(" + advised(bytes, "_") + ")" + other_words(request) +
+  return annotation_of(test, named) + memory + "keeps(" + as_written(bytes, "_") + ")" + other_words(request) +
          end_of(named) + (request.keeps_by == SaidBy::entry ? " or " + by_entry : "");
 }
 

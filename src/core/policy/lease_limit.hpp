@@ -24,6 +24,9 @@ struct BeyondLease {
 /// What was asked, held and leased, and what to write so that it fits. Pure.
 [[nodiscard]] std::string beyond_lease(const BeyondLease& request, Notation notation = Notation::annotations);
 
+/// A size as whole MiB or GiB, rounded up, so that what is advised is enough: `3GiB`; with `_` between, `3_GiB`.
+[[nodiscard]] std::string as_written(Bytes bytes, const char* between = "");
+
 /// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST(). Pure.
 [[nodiscard]] std::string names_in_source(const std::string& test);
 

@@ -2,6 +2,7 @@
 #include "core/runlog/run_log.hpp"
 
 #include "core/os/ctest_process.hpp"
+#include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
 #include "core/os/process.hpp"
@@ -116,7 +117,7 @@ struct Log {
     }
     if (!configured) {
       folder = settings::of_process().log;
-      entry = settings::entry_name_of_process();
+      entry = settings::parse_entry_name(os::read_variable);
     }
     if (folder.empty()) {
       return;
@@ -216,12 +217,6 @@ JsonObject& JsonObject::texts(std::string_view name, const std::vector<std::stri
     append_string(members_, values[i]);
   }
   members_ += ']';
-  return *this;
-}
-
-JsonObject& JsonObject::object(std::string_view name, const JsonObject& value) {
-  begin(name);
-  members_ += value.to_string();
   return *this;
 }
 

@@ -19,7 +19,6 @@ public:
   JsonObject& seconds(std::string_view name, double value);
   JsonObject& flag(std::string_view name, bool value);
   JsonObject& texts(std::string_view name, const std::vector<std::string>& values);
-  JsonObject& object(std::string_view name, const JsonObject& value);
   JsonObject& objects(std::string_view name, const std::vector<JsonObject>& values);
 
   /// Appends the members of `other`.

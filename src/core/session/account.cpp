@@ -11,11 +11,6 @@
 
 namespace gputest::session {
 
-Account& Account::instance() {
-  static Account& account = *new Account; // NOLINT(cppcoreguidelines-owning-memory)
-  return account;
-}
-
 void Account::guard() {
   const std::lock_guard guard{mutex_};
   guarded_ = true;

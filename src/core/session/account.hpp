@@ -38,7 +38,7 @@ struct Closing {
 /// What a test leaves allocated is not held against the next one: it is the process's own from then on.
 class Account {
 public:
-  /// The one of this process; never destroyed.
+  /// The one of this process.
   static Account& instance();
 
   /// From now on memory is allocated under a grant only: gputest runs the tests of this process.

@@ -172,6 +172,13 @@ Outcome Gate::acquire(Request request, const std::string& test) {
     }
   }
   held_ = {held_.number + 1, request, test, bytes_of(request), std::chrono::steady_clock::now()};
+  if (role_ == Role::tests) {
+    if (auto problem = place_.prepare_heap(request, answers_.full_name(test)); !problem.empty()) {
+      std::string error; // the heap's says more
+      give_back({}, error);
+      return {Outcome::Kind::fail, std::move(problem)};
+    }
+  }
   is_leased_ = true;
   if (asks) {
     measuring_.begin(request, test);
@@ -180,15 +187,7 @@ Outcome Gate::acquire(Request request, const std::string& test) {
     const auto told = measurements(std::nullopt);
     TestRun::of_process().note_lease(told.leased, told.devices);
   }
-  const auto problem = role_ == Role::tests ? place_.prepare_heap(request, answers_.full_name(test)) : std::string{};
-  if (problem.empty()) {
-    return {};
-  }
-  is_leased_ = false;
-  measuring_.drop();
-  std::string error; // the heap's says more
-  give_back({}, error);
-  return {Outcome::Kind::fail, problem};
+  return {};
 }
 
 bool Gate::holds(std::uint64_t number) const {

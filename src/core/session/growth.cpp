@@ -75,14 +75,14 @@ void Growth::fail_before_allocation(const std::string& why) const {
   }
 }
 
-/// What the test would have of the device of which it has most. Managed memory may exceed a device.
+/// What the test would have of the device of which it has most: managed memory may exceed a device.
 Bytes Growth::needed_for(const devices::Usage& usage) const {
   Bytes needed;
   for (const auto& device : usage.devices) {
     if (static_cast<std::size_t>(device.device) >= allowance_.leased.size()) {
       continue; // of which it has no lease that could grow
     }
-    needed = std::max(needed, std::min(device.peak, total_));
+    needed = std::max(needed, device.peak);
   }
   return needed;
 }

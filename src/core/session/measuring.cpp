@@ -191,11 +191,6 @@ std::optional<Measured> Measuring::judge(devices::Usage usage, const std::vector
   return result;
 }
 
-void Measuring::drop() noexcept {
-  static_cast<void>(stop());
-  static_cast<void>(judge({}, {}));
-}
-
 Measured Measuring::judge_command(devices::Usage usage) {
   Measured measured;
   measured.usage = std::move(usage);

@@ -73,9 +73,6 @@ public:
   [[nodiscard]] std::optional<Measured> judge(devices::Usage usage,
                                               const std::vector<devices::DeviceUsage>& left) noexcept;
 
-  /// The lease ends before its test has begun: its period is not judged.
-  void drop() noexcept;
-
   /// Judges what a command has allocated under the lease. It leaks nothing, because it has ended.
   [[nodiscard]] Measured judge_command(devices::Usage usage);
 

@@ -98,15 +98,6 @@ std::string remedy_at(const std::string& where) {
                                                                                : of_suite + ", " + of_program);
 }
 
-/// A size as options and keywords take it, rounded up to MiB.
-std::string as_written(Bytes bytes) {
-  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
-  constexpr std::uint64_t mebibytes_of_a_gibibyte = 1024;
-  const std::uint64_t mebibytes = (bytes.count() + mebibyte - 1) / mebibyte;
-  return mebibytes % mebibytes_of_a_gibibyte == 0 ? std::to_string(mebibytes / mebibytes_of_a_gibibyte) + "GiB"
-                                                  : std::to_string(mebibytes) + "MiB";
-}
-
 } // namespace
 
 detail::Notation advice_notation() { return notation_of_process; }
@@ -350,7 +341,7 @@ std::string rank_would_wait(const std::string& who, const std::string& what, con
 
 std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
                          const ledger::Record& parent_lease) {
-  const auto figure = as_written(needed);
+  const auto figure = policy::as_written(needed);
   return "this process is an MPI rank (" + shared.rank.because + " of " + std::to_string(shared.rank.local_size) +
          ") under the lease of " + describe(parent_lease) + ", and asks for " + what + ". Up to " +
          std::to_string(shared.ranks_on_a_device) + " ranks share each of its " + std::to_string(shared.devices) +
@@ -369,7 +360,7 @@ std::string began_too_early(const std::vector<Device>& devices) {
 
 std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {
   const std::string memory = request.bytes && request.memory_class != MemoryClass::large
-                                 ? as_written(*request.bytes)
+                                 ? policy::as_written(*request.bytes)
                                  : std::string{to_string(request.memory_class)};
   const std::string gpus = std::to_string(request.gpus);
   return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +

@@ -102,8 +102,7 @@ Outcome ParentLease::check(const Request& request) const {
         memory.medium_lock && !claim.exclusive
             ? claim.medium_lock
             : !memory.whole_device() && (claim.exclusive || !memory.exclusive) && memory.bytes <= leased();
-    return holding && (!bytes() || fits) ? Outcome{}
-                                         : Outcome{Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
+    return holding && (!bytes() || fits) ? Outcome{} : beyond(request);
   }
   const Bytes each = memory.whole_device() ? smallest() : memory.bytes;
   const Bytes needed = policy::lease_of_ranks(each, Bytes{claim.overhead_bytes}, ranks_);
@@ -114,7 +113,7 @@ Outcome ParentLease::check(const Request& request) const {
           beyond_share(to_string(request), needed, leased(), {*rank_, ranks_, devices_.size()}, holder_)};
 }
 
-Outcome ParentLease::too_few_devices(const Request& request) const {
+Outcome ParentLease::beyond(const Request& request) const {
   return {Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
 }
 

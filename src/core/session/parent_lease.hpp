@@ -45,8 +45,8 @@ public:
     return claim.exclusive && claim.lease_bytes == 0 ? std::nullopt : std::optional{Bytes{claim.lease_bytes}};
   }
 
-  /// The failure of a request for more devices than the lease has.
-  [[nodiscard]] Outcome too_few_devices(const Request& request) const;
+  /// The failure of a request for more than the lease has.
+  [[nodiscard]] Outcome beyond(const Request& request) const;
 
   /// Why this process may use no device: `restriction` excludes all devices of the lease.
   [[nodiscard]] Outcome nothing_left(const std::string& restriction) const;

@@ -232,10 +232,9 @@ Outcome Place::check(const Request& request, const std::string& test) {
   }
   const std::string who = answers_.full_name(test);
   if (static_cast<std::size_t>(request.gpus) > chosen_.devices.size()) {
-    if (parent_lease_) {
-      return parent_lease_->too_few_devices(request);
-    }
-    return answers_.skip(too_few_gpus(who, request.gpus, chosen_.devices, chosen_.why_no_more), SkipCause::no_gpu);
+    return parent_lease_ ? parent_lease_->beyond(request)
+                         : answers_.skip(too_few_gpus(who, request.gpus, chosen_.devices, chosen_.why_no_more),
+                                         SkipCause::no_gpu);
   }
   const auto first = chosen_.indices.begin();
   if (const auto why = why_not_capable(request.capabilities, {first, first + request.gpus}); !why.empty()) {

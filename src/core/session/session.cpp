@@ -27,17 +27,19 @@ std::string program_name() {
   return std::filesystem::path{os::executable_of(os::own_pid()).value_or("this executable")}.filename().string();
 }
 
-/// What this process has: one Session at a time, since the ledger knows one claim of a process.
+/// What this process has: one Session at a time, since the ledger knows one claim of a process; one account for all
+/// that it ever has. Never destroyed: memory may be freed by a global variable's destructor.
 struct OfProcess {
   std::mutex mutex;
   pid_t pid = 0;                     ///< that has made the gate: one forked from it may make its own
   std::weak_ptr<session::Gate> gate; ///< of the Session
   /// Chosen by each Session that has entered, the last one's at the end: what current_devices() has returned stays.
   std::list<std::vector<Device>> devices{1};
+  session::Account account;
 };
 
 OfProcess& of_process() {
-  static auto& of_process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+  static auto& of_process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory)
   return of_process;
 }
 
@@ -52,6 +54,8 @@ bool session::process_has_had_gate() {
   const std::lock_guard guard{of_process().mutex};
   return of_process().pid == os::own_pid();
 }
+
+session::Account& session::Account::instance() { return of_process().account; }
 
 const std::vector<Device>& current_devices() {
   const std::lock_guard guard{of_process().mutex};

@@ -196,8 +196,6 @@ UsesGpu parse_uses_gpu(const ReadVariable& read) { return word_of<UsesGpu>(read,
 
 std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
 
-std::string entry_name_of_process() { return parse_entry_name(os::read_variable); }
-
 std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read) {
   const auto text = text_of(read, "GPUTEST_TIMEOUT", "");
   auto limit = policy::parse_time_limit(text);

@@ -35,7 +35,6 @@ using policy::ReportTarget;
 
 /// The name of the entry, also if other settings cannot be used.
 [[nodiscard]] std::string parse_entry_name(const ReadVariable& read);
-[[nodiscard]] std::string entry_name_of_process();
 
 /// Whether the command of `gputest run --if-gpu` uses a GPU, from GPUTEST_USES_GPU.
 enum class UsesGpu { automatic, yes, no };
