@@ -2,7 +2,6 @@
 #include "listing.hpp"
 
 #include "known_needs.hpp"
-#include "name_pattern.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gputest::detail {
@@ -30,5 +32,28 @@ struct NothingSelected {
 /// Of a pattern with `*` none if any of its tests is in `selected`.
 [[nodiscard]] std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const std::string& filter,
                                                 const std::set<std::string>& selected);
+
+/// As GoogleTest matches: `*` stands for any text, `?` for any byte. Only the last `*` may have to take more: what is
+/// before it has matched as early as it can.
+inline bool matches(std::string_view pattern, std::string_view name) {
+  std::size_t at = 0; // in the pattern
+  std::size_t behind_star = std::string_view::npos;
+  std::size_t taken = 0; // where in the name that `*` ends
+  for (std::size_t i = 0; i < name.size();) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      behind_star = ++at;
+      taken = i;
+    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == name[i])) {
+      ++at;
+      ++i;
+    } else if (behind_star != std::string_view::npos) {
+      at = behind_star;
+      i = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
 
 } // namespace gputest::detail

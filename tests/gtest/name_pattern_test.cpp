@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "gtest/name_pattern.hpp"
+#include "gtest/listing.hpp"
 
 #include <gtest/gtest.h>
 
