@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/served_cases.hpp"
 
+#include "core/os/environment.hpp"
+#include "core/policy/text.hpp"
 #include "workers/alone.hpp"
 
 #include <csignal>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,17 +17,24 @@ namespace gputest::workers {
 
 namespace {
 
+constexpr std::string_view memory_variable = "GPUTEST_MEMORY=";
+
 std::string name_of_file() { return unconfirmed + std::to_string(::getpid()); }
 
 } // namespace
 
-bool ServedCases::add(const std::string& filter) {
+bool ServedCases::add(const WorkerMessage& job) {
+  for (const auto& text : job.texts) {
+    if (policy::starts_with(text, memory_variable)) {
+      memory_.insert(text.substr(memory_variable.size()));
+    }
+  }
   if (!file_) {
     const WithoutUmask modes;
     file_ = Descriptor{::openat(run_.folder.number(), name_of_file().c_str(),
                                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
-  const auto line = filter + "\n";
+  const auto line = job.texts.front() + "\n";
   return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
@@ -52,6 +62,8 @@ void ServedCases::run_again() const {
   ::signal(SIGPIPE, SIG_DFL);                                            // NOLINT(concurrency-mt-unsafe)
   const Descriptor one_at_a_time = open_lock_file(run_.folder, "rerun"); // cases may have locks of CTest's
   ::flock(one_at_a_time.number(), LOCK_EX);
+  // What one has declared is wrong for another. Annotations take precedence.
+  os::set_variable("GPUTEST_MEMORY", memory_.size() == 1 ? *memory_.begin() : "auto");
   if (rerun_and_check_end(test_, lines_of(read_from(file_, 0)), run_.ctest)) {
     end_was_seen();
   } else {

@@ -4,7 +4,9 @@
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/test_case.hpp"
+#include "workers/worker_message.hpp"
 
+#include <set>
 #include <string>
 
 namespace gputest::workers {
@@ -15,8 +17,8 @@ class ServedCases {
 public:
   ServedCases(const RunFolder& run, const TestCase& test, Mps owner) : run_{run}, test_{test}, owner_{owner} {}
 
-  /// Before a case passes. False if there is no room to note it: the end could be missed.
-  [[nodiscard]] bool add(const std::string& filter);
+  /// Before the case of a job (Kind::job) passes. False if there is no room to note it: the end could be missed.
+  [[nodiscard]] bool add(const WorkerMessage& job);
 
   [[nodiscard]] bool empty() const { return !file_; }
   /// Has a line for each, if there are any.
@@ -38,6 +40,7 @@ private:
   const TestCase& test_;
   Mps owner_; ///< what their process shares errors with
   Descriptor file_;
+  std::set<std::string> memory_; ///< the values of their GPUTEST_MEMORY
 };
 
 } // namespace gputest::workers

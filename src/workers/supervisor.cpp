@@ -186,7 +186,7 @@ private:
 
   /// False if the worker cannot go on after the case has passed.
   bool go_on_after(WorkerMessage verdict) {
-    if (!served_.add(filter())) {
+    if (!served_.add(job_.request)) {
       refuse("there is no room in " + run_.path + " to note that the end of its process is to be seen");
       end_worker("because there was no room to note its cases");
       return false;

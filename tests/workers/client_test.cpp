@@ -635,6 +635,18 @@ TEST_F(WorkerCase, shows_how_a_process_ends_after_the_cases_before_one_in_which_
   }
 }
 
+TEST_F(WorkerCase, runs_cases_once_more_at_the_end_with_memory_for_each_of_them) {
+  set("GPUTEST_DEPENDENCE", "show");
+  set("GPUTEST_OVERUSE", "stop");
+  add("Plain.a", "", {}, "GPUTEST_MEMORY=64MiB");
+  add("Undeclared.takes_most", "", {}, "GPUTEST_MEMORY=auto");
+  add("Crash.after_others");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto end = run().at("workers_end");
+  EXPECT_THAT(end.output, HasSubstr("ran once more at the end\n"));
+  EXPECT_EQ(end.word, "Passed") << end.output;
+}
+
 TEST_F(WorkerCase, leaves_no_failure_behind_that_passed_when_it_was_repeated) {
   add("Plain.a");
   add("Crash.after_others");
