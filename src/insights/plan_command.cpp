@@ -5,7 +5,6 @@
 #include "insights/ctest_list.hpp"
 #include "insights/ctest_suite.hpp"
 #include "insights/shards.hpp"
-#include "tool/json_text.hpp"
 #include "tool/table.hpp"
 
 #include <gputest/error.hpp>

@@ -11,8 +11,8 @@
 #include "tool/ctest_facts.hpp"
 #include "tool/free_memory.hpp"
 #include "tool/gpu_use.hpp"
-#include "tool/json_text.hpp"
 #include "tool/needs.hpp"
+#include "tool/table.hpp"
 
 #include <gputest/error.hpp>
 

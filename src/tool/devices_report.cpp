@@ -2,7 +2,6 @@
 #include "tool/devices_report.hpp"
 
 #include "core/session/messages.hpp"
-#include "tool/json_text.hpp"
 #include "tool/table.hpp"
 
 #include <fmt/format.h>

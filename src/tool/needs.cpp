@@ -35,15 +35,14 @@ constexpr std::uint64_t kept_seconds = std::uint64_t{90} * 24 * 3600;
 /// `function(line)` for each line of a text that has a word. Only such lines are parsed, which takes most of the time.
 template <typename Function>
 void for_lines_with(const std::string& text, const char* word, Function function) {
-  for (std::size_t at = text.find(word); at != std::string::npos;) {
-    const auto before = text.rfind('\n', at);
-    const auto begin = before == std::string::npos ? 0 : before + 1;
-    const auto end = std::min(text.find('\n', at), text.size());
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
     try {
-      function(json::parse(text.substr(begin, end - begin)));
+      if (line.find(word) != std::string::npos) {
+        function(json::parse(line));
+      }
     } catch (const json::exception&) { // NOLINT(bugprone-empty-catch): cut by a kill, or damaged
     }
-    at = text.find(word, end);
   }
 }
 

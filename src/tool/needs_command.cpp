@@ -4,7 +4,6 @@
 #include "core/os/file.hpp"
 #include "core/settings/settings.hpp"
 #include "tool/ctest_facts.hpp"
-#include "tool/json_text.hpp"
 #include "tool/needs.hpp"
 #include "tool/table.hpp"
 

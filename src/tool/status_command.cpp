@@ -3,8 +3,8 @@
 
 #include "core/ledger/ledger_view.hpp"
 #include "core/os/host.hpp"
-#include "tool/json_text.hpp"
 #include "tool/status_report.hpp"
+#include "tool/table.hpp"
 
 #include <gputest/settings.hpp>
 

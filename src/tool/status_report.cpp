@@ -3,7 +3,6 @@
 
 #include "core/ledger/ledger_view.hpp"
 #include "core/session/messages.hpp"
-#include "tool/json_text.hpp"
 #include "tool/table.hpp"
 
 #include <gputest/bytes.hpp>

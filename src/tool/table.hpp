@@ -3,6 +3,8 @@
 
 #include "core/policy/text.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <vector>
 
@@ -32,5 +34,11 @@ private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// `version` in all JSON of the tool. Goes up when a key is removed or changes its meaning, not when one is added.
+inline constexpr int json_version = 1;
+
+/// The text of a JSON document for stdout: indented, one newline at its end, bytes that are not UTF-8 replaced.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
 
 } // namespace gputest::tool

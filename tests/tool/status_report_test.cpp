@@ -2,7 +2,7 @@
 #include "tool/status_report.hpp"
 
 #include "core/ledger/ledger_view.hpp"
-#include "tool/json_text.hpp"
+#include "tool/table.hpp"
 
 #include <gputest/bytes.hpp>
 
