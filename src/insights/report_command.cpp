@@ -3,7 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "insights/ctest_log.hpp"
-#include "insights/entry_results.hpp"
+#include "insights/entry_runs.hpp"
 #include "insights/github_report.hpp"
 #include "insights/report_page.hpp"
 #include "insights/run_log_files.hpp"

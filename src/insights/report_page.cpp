@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/report_page.hpp"
 
-#include "insights/entry_results.hpp"
 #include "insights/entry_runs.hpp"
 #include "insights/run_summary.hpp"
 

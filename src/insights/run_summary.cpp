@@ -2,7 +2,6 @@
 #include "insights/run_summary.hpp"
 
 #include "core/policy/text.hpp"
-#include "insights/entry_results.hpp"
 #include "insights/entry_runs.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/entry_results.hpp"
+#include "insights/entry_runs.hpp"
 
 #include "insights/run_summary.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/run_time.hpp"
+#include "insights/merge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // A run log, and what is made of it. The input is the file.
 
 #include "insights/run_log.hpp"
-#include "insights/entry_results.hpp"
+#include "insights/entry_runs.hpp"
 #include "insights/report_page.hpp"
 #include "insights/run_summary.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
