@@ -214,8 +214,8 @@ EntryFacts facts_of(const RunLog& log) {
     raise("gputest_lease_bytes", lease.bytes);
     of_entry["gputest_device"] = fmt::format("{}", fmt::join(lease.devices, " "));
     of_entry["gputest_attempts"] = "1";
-    for (const auto& use : lease.uses) {
-      raise("gputest_peak_bytes", use.peak_bytes);
+    for (const auto& [device, peak] : lease.peaks) {
+      raise("gputest_peak_bytes", peak);
       auto& evidence = of_entry["gputest_peak_evidence"];
       evidence = lease.evidence == "exact" && evidence != "sampled" ? "exact" : "sampled";
     }

@@ -88,10 +88,9 @@ private:
     for (const auto& lease : run_.leases) {
       auto peaks = Json::array(); // of its devices
       for (const auto& uuid : lease.devices) {
-        const auto use = std::find_if(lease.uses.begin(), lease.uses.end(),
-                                      [&](const LoggedUse& each) { return each.device == uuid; });
+        const auto peak = lease.peaks.find(uuid);
         if (devices_.count(uuid) != 0) {
-          peaks.push_back(use == lease.uses.end() || lease.evidence == "unknown" ? Json(-1) : Json(use->peak_bytes));
+          peaks.push_back(peak == lease.peaks.end() || lease.evidence == "unknown" ? Json(-1) : Json(peak->second));
         }
       }
       list.push_back({{"d", places(lease.devices)},
@@ -197,8 +196,8 @@ private:
           row["b"] = lease->bytes;
           row["c"] = lease->memory_class;
         }
-        for (const auto& use : lease->uses) {
-          row["p"] = std::max(use.peak_bytes, row.value("p", std::uint64_t{0}));
+        for (const auto& [device, peak] : lease->peaks) {
+          row["p"] = std::max(peak, row.value("p", std::uint64_t{0}));
         }
       }
       if (result == "skipped") {

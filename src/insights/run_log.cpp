@@ -311,7 +311,7 @@ private:
       if (const auto peak = device.number("peak_bytes"); peak && lease->evidence != "unknown") {
         const auto context =
             device.flag("with_context") ? lease->overhead_bytes : 0; // as the test's own message counts
-        lease->uses.push_back({device.text("uuid"), *peak - std::min(*peak, context)});
+        lease->peaks[device.text("uuid")] = *peak - std::min(*peak, context);
       }
     }
   }

@@ -19,12 +19,6 @@ struct LoggedDevice {
   std::uint64_t usable_bytes = 0; ///< what a process may have of it, with its context; 0: not known
 };
 
-/// What was measured of a lease on one device.
-struct LoggedUse {
-  std::string device; ///< UUID
-  std::uint64_t peak_bytes = 0;
-};
-
 /// A lease, from its request to its end. Times are Unix seconds.
 struct LoggedLease {
   std::string entry;
@@ -40,8 +34,8 @@ struct LoggedLease {
   bool open_ended = false; ///< its process was killed, or became another program: `ended` is its last sign
   bool running = false;    ///< open_ended, and its process runs: `ended` is the time at which the log was read
   std::string evidence = "unknown";
-  std::vector<LoggedUse> uses;
-  std::uint64_t overhead_bytes = 0; ///< of its process
+  std::map<std::string, std::uint64_t> peaks; ///< by device: bytes, where they were measured
+  std::uint64_t overhead_bytes = 0;           ///< of its process
 };
 
 /// A process's time on its devices.

@@ -58,9 +58,9 @@ RunSummary summarise(const RunLog& log) {
   for (const auto& lease : log.leases) {
     sums.waited += lease.begun - lease.asked;
     leased += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
-    for (const auto& use : lease.uses) {
+    for (const auto& [device, peak] : lease.peaks) {
       measured = true;
-      used += static_cast<double>(use.peak_bytes) * held(lease);
+      used += static_cast<double>(peak) * held(lease);
     }
   }
   double capacity = 0;

@@ -46,7 +46,7 @@ RunLog run_of_two() {
     lease.begun = begun;
     lease.ended = begun + 4;
     lease.evidence = "exact";
-    lease.uses = {{"GPU-1", 250}};
+    lease.peaks = {{"GPU-1", 250}};
     run.leases.push_back(lease);
   }
   run.tests = {{"join", "Join.big", "passed", 4, "", 1005, 0, ""}};
@@ -108,7 +108,7 @@ TEST(WaitCauses, begin_with_what_made_others_wait_longest) {
 TEST(RunSummaries, have_no_share_of_the_memory_without_a_device_or_a_measurement) {
   auto run = run_of_two();
   for (auto& lease : run.leases) {
-    lease.uses.clear();
+    lease.peaks.clear();
   }
   EXPECT_DOUBLE_EQ(summarise(run).leased, 0.4);
   EXPECT_DOUBLE_EQ(summarise(run).used, -1);
@@ -119,7 +119,7 @@ TEST(RunSummaries, have_no_share_of_the_memory_without_a_device_or_a_measurement
 TEST(RunSummaries, count_a_lease_on_each_of_its_devices_and_all_waits) {
   auto run = run_of_two();
   run.leases[0].devices.emplace_back("GPU-2");
-  run.leases[0].uses.push_back({"GPU-2", 500});
+  run.leases[0].peaks["GPU-2"] = 500;
   run.processes[0].begun = 1000.75;
   run.processes[1].begun = 1000.625;
   run.leases[1].ended = run.leases[1].begun - 1;                          // a clock that was set
@@ -153,7 +153,7 @@ RunLog run_of_one() {
   lease.devices = {"GPU-1"};
   lease.asked = lease.begun = run.begun;
   lease.ended = run.ended;
-  lease.uses = {{"GPU-1", 900}};
+  lease.peaks = {{"GPU-1", 900}};
   run.leases = {lease};
   for (int i = 0; i < 4; ++i) {
     run.tests.push_back({"e", "S." + std::to_string(i), "passed", 200, "", 1200.0 + 200 * i, 1, ""});
@@ -207,13 +207,13 @@ TEST(RunSummaries, say_what_stands_out) {
        [](RunLog& run) {
          run.devices.push_back({"GPU-2", "H200", 1000, 0});
          run.leases[0].whole_devices = true;
-         run.leases[0].uses[0].peak_bytes = 1000;
+         run.leases[0].peaks["GPU-1"] = 1000;
        },
        {"Tests that take a whole GPU held 50 % of the GPUs' time. No other test runs beside them, whatever -j is."}},
       {"memory that is leased and not used",
-       [](RunLog& run) { run.leases[0].uses[0].peak_bytes = 490; },
+       [](RunLog& run) { run.leases[0].peaks["GPU-1"] = 490; },
        {"Tests leased 100 % of the memory and used 49 %. \"gputest needs\" names those that ask for too much."}},
-      {"nothing was measured", [](RunLog& run) { run.leases[0].uses.clear(); }, nothing},
+      {"nothing was measured", [](RunLog& run) { run.leases[0].peaks.clear(); }, nothing},
   };
   for (const auto& [what, change, texts] : cases) {
     auto run = run_of_one();
@@ -286,7 +286,7 @@ TEST(ReportPages, hold_all_that_they_show) {
   run.processes[2].begun = 1001;
   run.processes[1].under_a_lease = true;
   run.leases[0].devices = {"GPU-0", "GPU-2"};
-  run.leases[0].uses = {{"GPU-2", 250}};
+  run.leases[0].peaks = {{"GPU-2", 250}};
   run.leases[1].evidence = "unknown";
   run.leases[1].open_ended = true;
   run.leases[1].begun = 1005.00001;
@@ -408,7 +408,7 @@ TEST(ReportPages, show_what_a_lease_of_two_devices_used_of_each) {
   auto run = run_of_two();
   run.devices.push_back({"GPU-2", "H200", 1000});
   run.leases[0].devices = {"GPU-1", "GPU-2"};
-  run.leases[0].uses = {{"GPU-1", 250}, {"GPU-2", 100}};
+  run.leases[0].peaks = {{"GPU-1", 250}, {"GPU-2", 100}};
   const auto leases = data_of(report_page(run, {run})).at("leases");
   ASSERT_THAT(leases, SizeIs(2));
   EXPECT_EQ(leases[0].at("p"), json::parse("[250, 100]"));

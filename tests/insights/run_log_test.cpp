@@ -78,7 +78,7 @@ TEST(RunLogs, keep_every_figure_and_name_of_a_process_and_its_lease) {
   EXPECT_THAT(std::tie(of.asked, of.begun, of.ended), FieldsAre(101.5, 103, 104));
   EXPECT_EQ(of.evidence, "sampled");
   EXPECT_EQ(process.program, "/bin/sort");
-  EXPECT_THAT(of.uses, ElementsAre(FieldsAre("GPU-1", 200U), FieldsAre("GPU-2", 0U)))
+  EXPECT_THAT(of.peaks, ElementsAre(testing::Pair("GPU-1", 200U), testing::Pair("GPU-2", 0U)))
       << "and none of a device without a figure";
 }
 
@@ -119,7 +119,7 @@ TEST(RunLogs, leave_out_the_end_of_what_has_not_begun) {
   const auto log =
       parse_run_log(run + release + line("104.5", 9, R"("event":"end","exit":1)") + enter + lease + release + release);
   EXPECT_EQ(log.leases.at(0).ended, 104);
-  EXPECT_THAT(log.leases.at(0).uses, SizeIs(1));
+  EXPECT_THAT(log.leases.at(0).peaks, SizeIs(1));
   EXPECT_EQ(log.processes.at(0).exit, std::nullopt);
 }
 
@@ -127,7 +127,7 @@ TEST(RunLogs, have_no_use_of_a_lease_of_which_nothing_is_known) {
   const auto unknown = line("104.0", 7,
                             R"("test":"Sort.Keys","event":"release","held":1.0,"evidence":"unknown",)"
                             R"("devices":[{"uuid":"GPU-1","peak_bytes":0}])");
-  EXPECT_TRUE(parse_run_log(run + enter + lease + unknown).leases.at(0).uses.empty());
+  EXPECT_TRUE(parse_run_log(run + enter + lease + unknown).leases.at(0).peaks.empty());
 }
 
 TEST(RunLogs, say_of_a_command_that_a_signal_has_ended_what_a_shell_says) {
@@ -224,7 +224,7 @@ TEST(RunLogs, leave_out_what_they_do_not_know) {
   EXPECT_EQ(log.leases.at(0).memory_class, "");
   EXPECT_FALSE(log.leases.at(0).whole_devices);
   EXPECT_EQ(log.leases.at(0).evidence, "unknown");
-  EXPECT_TRUE(log.leases.at(0).uses.empty());
+  EXPECT_TRUE(log.leases.at(0).peaks.empty());
   EXPECT_EQ(log.unreadable_lines, 0U);
   EXPECT_EQ(log.leases.at(0).bytes, 0U);
   EXPECT_THAT(log.processes, SizeIs(1));

@@ -20,7 +20,7 @@ LoggedLease lease(const std::string& entry, double begun, double ended) {
   lease.asked = lease.begun = begun;
   lease.ended = ended;
   lease.evidence = "exact";
-  lease.uses = {{"GPU-1", 7}};
+  lease.peaks = {{"GPU-1", 7}};
   return lease;
 }
 
