@@ -161,6 +161,7 @@ int run_cases(detail::Worker& worker) {
 } // namespace
 
 Environment::Environment() { Adapter::listen(); }
+Listener::Listener() { Adapter::listen(); }
 
 /// In the child of a death test, in which GoogleTest calls no listener.
 void Environment::SetUp() { Adapter::instance().begin(*::testing::UnitTest::GetInstance()); }

@@ -27,6 +27,7 @@ ScopedTest::ScopedTest() = default;
 HostTest::HostTest() = default;
 
 Environment::Environment() = default;
+Listener::Listener() = default;
 void Environment::SetUp() {}
 
 int report_end(int exit_code) noexcept { return exit_code; }

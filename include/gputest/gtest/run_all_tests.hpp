@@ -35,4 +35,11 @@ public:
   void SetUp() override;
 };
 
+/// For a main() that installs gputest by `listeners().Append(new gputest::Listener)`, alone or beside an Environment: the
+/// constructor appends the same listener, once.
+class Listener : public ::testing::EmptyTestEventListener {
+public:
+  Listener();
+};
+
 } // namespace gputest

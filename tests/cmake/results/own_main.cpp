@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     const int result = gputest::run_all_tests();
     return drops ? 0 : result;
   }
-  testing::AddGlobalTestEnvironment(new gputest::Environment);
+  testing::UnitTest::GetInstance()->listeners().Append(new gputest::Listener);
   const int result = RUN_ALL_TESTS();
   return drops ? 0 : result;
 }
