@@ -16,7 +16,7 @@ if(DEFINED gputest_devices)
   return() # a directory above has done it
 endif()
 set(gputest_devices "")
-if("$ENV{GPUTEST_SCHEDULING}" STREQUAL "ledger" OR NOT EXISTS "${gputest_tool}" OR COMMAND __set_tests_properties)
+if(NOT EXISTS "${gputest_tool}" OR COMMAND __set_tests_properties)
   return()
 endif()
 # Where nothing runs, nothing has to be scheduled, unless somebody wants to see how it would be.
@@ -45,6 +45,9 @@ if(NOT gputest_why STREQUAL "")
   message("${gputest_why}") # on standard error; such as a line of a NEEDS file that cannot be read
 endif()
 if(NOT gputest_ended STREQUAL "0")
+  return()
+endif()
+if("$ENV{GPUTEST_SCHEDULING}" STREQUAL "ledger" AND NOT gputest_facts STREQUAL "") # there are devices
   return()
 endif()
 cmake_language(EVAL CODE "${gputest_facts}")

@@ -162,4 +162,7 @@ function(_gputest_add_end_of_workers)
   if(NOT gputest_pairs_of_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
     cmake_language(EVAL CODE "set_tests_properties(\"\${gputest_end}\" PROPERTIES${gputest_pairs_of_RESOURCE_LOCK})")
   endif()
+  if(gputest_property_RUN_SERIAL) # for cases that run once more
+    set_tests_properties("${gputest_end}" PROPERTIES RUN_SERIAL TRUE)
+  endif()
 endfunction()

@@ -216,31 +216,37 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
   return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
 }
 
-bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, const os::Descriptor& ctest) {
+Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, const os::Descriptor& ctest) {
   const auto look = [&] {
     if (supervise::is_ready(ctest)) {
       std::_Exit(EXIT_FAILURE); // what runs below ends with this process
     }
   };
   os::set_variable("GPUTEST_LOG", "off");
+  auto result = Rerun::ended_well;
   while (!cases.empty()) {
     const auto list = take_last(cases);
     if (list.empty()) {
-      return false; // no program can be given a name of that length
+      return Rerun::ended_badly; // no program can be given a name of that length
     }
-    for (const auto* const name : {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_ATTEMPT", "GTEST_OUTPUT"}) {
+    for (const auto* const name :
+         {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_ATTEMPT", "GPUTEST_WAIT_LIMIT", "GTEST_OUTPUT"}) {
       os::remove_variable(name); // of the case for which the worker was started, and of the list before
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
     os::set_variable("GPUTEST_TIMEOUT", std::to_string(longest_rerun(test, list.size()).count()));
     const auto end = run_entry(command_of_worker(test),
                                {test.command.front(), policy::CommandKind::gputest_executable, false, false, 0, look});
-    if (end.signal != 0 || !does_not_fail(end.exit_code)) {
+    const auto& told = end.report;
+    const bool is_of_cases = end.signal == 0 && !end.command.timed_out && end.exit_code == EXIT_FAILURE &&
+                             told.failed && told.refused.empty() && told.begun == told.ended;
+    if (end.signal != 0 || (!does_not_fail(end.exit_code) && !is_of_cases)) {
       say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
-      return false;
+      return Rerun::ended_badly;
     }
+    result = is_of_cases ? Rerun::cases_failed : result;
   }
-  return true;
+  return result;
 }
 
 } // namespace gputest::workers

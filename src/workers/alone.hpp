@@ -44,11 +44,17 @@ struct Alone {
 /// process is not searched for.
 [[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
+/// What cases have shown that had passed, and ran once more.
+enum class Rerun {
+  ended_well,   ///< they have passed again
+  cases_failed, ///< some have not, which does not count: they may need what was there the first time
+  ended_badly,  ///< their process has failed otherwise
+};
+
 /// Runs these cases once more, one after another, in one process like a worker's (in several, if their names are too
-/// long for one), as run_entry() does: their memory may grow, or they run again. Each list has a time limit. Returns
-/// whether all have passed and each process has ended as it should; else says how not. Ends this process if ctest ends
-/// meanwhile. Changes the environment.
-[[nodiscard]] bool rerun_and_check_end(const TestCase& test, std::vector<std::string> cases,
-                                       const os::Descriptor& ctest);
+/// long for one), as run_entry() does: their memory may grow, or they run again. Each list has a time limit. Says how a
+/// process has ended badly. Ends this process if ctest ends meanwhile. Changes the environment.
+[[nodiscard]] Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases,
+                                        const os::Descriptor& ctest);
 
 } // namespace gputest::workers

@@ -159,6 +159,7 @@ std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const
 int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
   const auto run = open_run_folder({});
   std::string failures;
+  std::string remarks;
   std::string changes;                     // of the long cases
   std::map<std::string, std::size_t> ends; // of workers, by reasons
   std::size_t cases = 0;
@@ -179,6 +180,8 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
                       "explains that. GPUTEST_MPS=off shows whether it is\n";
     }
     failures += text;
+    remarks += contents_of(folder, "remarks");
+    ::unlinkat(folder.number(), "remarks", 0);
     changes += contents_of(folder, "long");
     ::unlinkat(folder.number(), "long", 0);
     for (const auto& [count, why] : workers_of(folder)) {
@@ -207,6 +210,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     return skipped_exit_code;
   }
   tell_of_workers(executable, ends, cases);
+  static_cast<void>(::write(STDERR_FILENO, remarks.data(), remarks.size()) < 0);
   if (run.run && has_used_mps_server(run.run)) {
     say("workers of this run shared GPUs by MPS");
   }

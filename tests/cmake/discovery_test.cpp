@@ -275,7 +275,7 @@ TEST_F(Discovery, has_one_end_of_workers_for_all_calls_for_a_target_and_keeps_th
   write("sub/CMakeLists.txt",
         "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_a_size TEST_SUFFIX .s)\n");
   configure(
-      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first PROPERTIES RESOURCE_LOCK x)\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first PROPERTIES RESOURCE_LOCK x RUN_SERIAL ON)\n"
       "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES RESOURCE_LOCK \"y;z\")\n"
       "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Small.test TEST_PREFIX p. )\n"
       "add_subdirectory(sub)\n");
@@ -285,6 +285,7 @@ TEST_F(Discovery, has_one_end_of_workers_for_all_calls_for_a_target_and_keeps_th
                                               "Medium.says_a_size.s", "tests.workers_end"));
   }
   EXPECT_EQ(entries().at("tests.workers_end").properties.at("RESOURCE_LOCK").dump(), R"(["x","y","z"])");
+  EXPECT_EQ(entries().at("tests.workers_end").properties.at("RUN_SERIAL").dump(), "true");
   EXPECT_THAT(ctest({"-R", "says_a_size"}).out, HasSubstr("tests.workers_end")) << "whatever call a case is of";
   std::vector<std::string> of_sub;
   for (const auto& [name, entry] : entries_in(path("build/sub"), {})) {

@@ -647,6 +647,23 @@ TEST_F(WorkerCase, runs_cases_once_more_at_the_end_with_memory_for_each_of_them)
   EXPECT_EQ(end.word, "Passed") << end.output;
 }
 
+TEST_F(WorkerCase, does_not_fail_by_a_run_that_was_to_show_how_its_process_ends) {
+  for (const std::string first : {"Plain.a", "Crash.at_an_idle_end"}) {
+    CTestRun one;
+    one.set("GPUTEST_DEPENDENCE", "show");
+    one.add(first);
+    one.add("Plain.passes_once");
+    one.add("Crash.after_others");
+    one.add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+    const auto end = one.run().at("workers_end");
+    EXPECT_EQ(end.word, first == "Plain.a" ? "Passed" : "Failed");
+    EXPECT_THAT(end.output,
+                HasSubstr(first == "Plain.a" ? "gputest: of 2 cases that had passed in a worker, Plain.passes_once "
+                                               "last, some failed when they ran once more. That does not count: "
+                                             : "by the signal Aborted"));
+  }
+}
+
 TEST_F(WorkerCase, leaves_no_failure_behind_that_passed_when_it_was_repeated) {
   add("Plain.a");
   add("Crash.after_others");
