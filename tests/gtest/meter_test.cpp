@@ -102,6 +102,15 @@ TEST_F(MeterSuite, ends_a_process_before_it_takes_more_than_its_lease_if_told_so
   EXPECT_EQ(run_some("Scoped.takes_without_a_lease").exit_code, 1) << "as with GPUTEST_OVERUSE=fail";
 }
 
+TEST_F(MeterSuite, says_what_a_test_leaves_of_which_nobody_has_declared_the_memory) {
+  unset("GPUTEST_MEMORY");
+  const Ended leaves = run_some("Leak.some");
+  EXPECT_EQ(leaves.exit_code, 0) << leaves.out;
+  EXPECT_THAT(leaves.err, HasSubstr("gputest: entry: Leak.some ends with 32 MiB of device 0 still allocated"));
+  set("GPUTEST_LEAKS", "fail");
+  EXPECT_EQ(run_some("Leak.some").exit_code, 1);
+}
+
 TEST_F(MeterSuite, fails_a_test_that_leaves_memory_and_not_the_one_after_it) {
   const auto all = reports("Leak.some:Leak.after_it:Leak.frees_what_another_left");
   EXPECT_EQ(all.at("Leak.some").left, std::to_string((32_MiB).count()));

@@ -236,7 +236,9 @@ void Measuring::judge_leaks(Measured& measured, const std::vector<devices::Devic
   }
   if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
     runlog::write("leak", runlog::JsonObject{}.text("text", leak), allowance_.test);
-    conclude(settings_.leaks, leak, measured);
+    const bool is_declared = !allowance_.request.is_estimated() || allowance_.keeps > Bytes{};
+    conclude(settings_.leaks == Consequence::automatic && !is_declared ? Consequence::warn : settings_.leaks, leak,
+             measured);
   }
 }
 
