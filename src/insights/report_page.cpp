@@ -180,9 +180,9 @@ private:
   }
 
   void add_tests(Json& data) const {
-    std::map<std::pair<std::string, std::string>, std::string> skips; // reasons
+    std::map<std::pair<std::string, std::string>, const LoggedSkip*> skips;
     for (const auto& skip : run_.skips) {
-      skips[{skip.entry, skip.test}] = skips[{skip.entry, ""}] = skip.reason;
+      skips[{skip.entry, skip.test}] = skips[{skip.entry, ""}] = &skip;
     }
     /// Of an entry, or of one of its tests. `said` is the test's own reason to skip.
     const auto row_of = [&](const EntryRun& run, const std::string& entry, const std::string& test,
@@ -202,8 +202,8 @@ private:
       }
       if (result == "skipped") {
         const auto logged = skips.find({entry, test});
-        row["x"] = logged != skips.end() ? logged->second : said;
-        if (row["x"].get<std::string>().find(" is large, and excluded") != std::string::npos) {
+        row["x"] = logged != skips.end() ? logged->second->reason : said;
+        if (logged != skips.end() && logged->second->memory_class == "large") {
           row["c"] = "large"; // no lease says so
         }
       }

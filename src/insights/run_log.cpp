@@ -116,7 +116,7 @@ public:
       log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
                             event.text("file"), event.number("line").value_or(0)});
     } else if (kind == "skip") {
-      log_.skips.push_back({entry, test, event.text("reason")});
+      log_.skips.push_back({entry, test, event.text("reason"), event.text("class")});
     } else if (kind == "end") {
       read_end(event, t, pid);
     } else if (kind == "grow") {

@@ -87,6 +87,7 @@ struct LoggedSkip {
   std::string entry;
   std::string test;
   std::string reason;
+  std::string memory_class{}; ///< empty: a log of an earlier gputest
 };
 
 /// Something that a test did wrong: an overuse, a leak, an error of CUDA, running out of memory. And what made its

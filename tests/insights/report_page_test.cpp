@@ -366,15 +366,14 @@ TEST(ReportPages, have_each_entry_and_each_test_of_an_entry_with_several) {
   run.leases[0].memory_class = "medium";
   run.tests.push_back({"join", "Join.odd", "skipped", 0.25, "later", 1005, 7, ""});
   run.tests[0].pid = 7;
-  run.skips = {{"whole", "", "whole is large, and excluded while tests run in parallel"}, {"fft", "", "no GPU"}};
+  run.skips = {{"whole", "", "not beside others", "large"}, {"fft", "", "no GPU", "medium"}};
   EXPECT_EQ(data_of(report_page(run, {})).at("tests"), json::parse(R"([
     {"n": "fft", "r": "skipped", "s": -1.0, "w": 0.0, "x": "no GPU"},
     {"n": "join", "r": "passed", "s": 4.5, "w": 0.0, "b": 500, "c": "medium", "p": 250},
     {"n": "join: Join.big", "r": "passed", "s": 4.0, "b": 500, "c": "medium", "p": 250},
     {"n": "join: Join.odd", "r": "skipped", "s": 0.25, "x": "later"},
     {"n": "sort", "r": "passed", "s": 4.5, "w": 4.0, "b": 500, "c": "", "p": 250},
-    {"n": "whole", "r": "skipped", "s": -1.0, "w": 0.0, "x": "whole is large, and excluded while tests run in parallel",
-     "c": "large"}])"));
+    {"n": "whole", "r": "skipped", "s": -1.0, "w": 0.0, "x": "not beside others", "c": "large"}])"));
 }
 
 TEST(ReportPages, have_the_end_of_a_failed_tests_output_and_its_line_in_ctests_log) {

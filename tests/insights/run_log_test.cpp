@@ -87,14 +87,14 @@ TEST(RunLogs, keep_the_results_the_skips_and_the_problems_of_tests) {
       parse_run_log(line("101.0", 7,
                          R"("test":"S.k","event":"test","result":"skipped","seconds":0.25,"reason":"why",)"
                          R"("file":"t.cpp","line":5)") +
-                    line("102.0", 8, R"("event":"skip","reason":"no GPU")") +
+                    line("102.0", 8, R"("event":"skip","reason":"no GPU","class":"large")") +
                     line("103.0", 7, R"("test":"S.e","event":"error","error":"CUDA_ERROR_X","text":"not this")") +
                     line("104.0", 7, R"("test":"S.m","event":"out_of_memory","text":"who had it")") +
                     line("105.0", 7, R"("test":"S.l","event":"leak","text":"left")") +
                     line("106.0", 7, R"("test":"S.o","event":"overuse","text":"beyond")") +
                     line("107.0", 7, R"("test":"S.a","event":"again","text":"needs more","attempt":"1")"));
   EXPECT_THAT(log.tests, ElementsAre(FieldsAre("sort", "S.k", "skipped", 0.25, "why", 101, 7, "t.cpp", 5U)));
-  EXPECT_THAT(log.skips, ElementsAre(FieldsAre("sort", "", "no GPU")));
+  EXPECT_THAT(log.skips, ElementsAre(FieldsAre("sort", "", "no GPU", "large")));
   EXPECT_THAT(log.problems,
               ElementsAre(FieldsAre("sort", "S.e", "error", "CUDA_ERROR_X"),
                           FieldsAre("sort", "S.m", "out_of_memory", "who had it"),

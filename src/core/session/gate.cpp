@@ -36,9 +36,10 @@ std::string short_text(Request request) {
 }
 
 /// Writes a skip to the run log.
-Outcome logged(Outcome outcome, const std::string& test) {
+Outcome logged(Outcome outcome, MemoryClass memory_class, const std::string& test) {
   if (outcome.kind == Outcome::Kind::skip) {
-    runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason), test);
+    runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason).text("class", to_string(memory_class)),
+                  test);
   }
   return outcome;
 }
@@ -104,7 +105,7 @@ Outcome Gate::check(const Request& request, const std::string& test) {
   if (is_leased_ && test != held_.test) {
     measuring_.share();
   }
-  return logged(look(request, test), test);
+  return logged(look(request, test), std::max(request.memory_class, entry_.request.memory_class), test);
 }
 
 /// Where several tests share a lease, those after the problem ask for none.
@@ -145,7 +146,7 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
     if (outcome.kind == Outcome::Kind::fail && role_ != Role::command) {
       TestRun::of_process().refused(outcome.reason);
     }
-    return {logged(std::move(outcome), test), 0};
+    return {logged(std::move(outcome), std::max(request.memory_class, entry_.request.memory_class), test), 0};
   }
   if (role_ != Role::command) {
     auto limits = held_.bytes;
