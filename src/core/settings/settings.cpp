@@ -211,7 +211,7 @@ Entry parse_entry(const ReadVariable& read) {
   entry.name = parse_entry_name(read);
   const auto memory = text_of(read, "GPUTEST_MEMORY", "");
   const auto gpus = text_of(read, "GPUTEST_GPUS", "");
-  entry.no_gpu_seen = memory == "unseen"; // set by discover.cmake
+  entry.no_gpu_seen = memory == "unseen"; // set by listed_entries.cmake and schedule.cmake
   entry.no_gpu = memory == "none" || entry.no_gpu_seen || (memory.empty() && gpus == "0");
   if (entry.no_gpu ? !gpus.empty() && gpus != "0" : gpus == "0") {
     throw InvalidSetting{"GPUTEST_MEMORY='" + memory + "' and GPUTEST_GPUS='" + gpus +
