@@ -207,7 +207,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   circumstances.at_its_end = at_its_end && !circumstances.shares_errors;
   // A test may skip because CUDA cannot begin with a server of MPS.
   if (circumstances.skipped &&
-      (!circumstances.shares_errors || answer.code != skipped_exit_code || answer.device != Device::not_begun)) {
+      (!circumstances.shares_errors || answer.code != skipped_exit_code || answer.device != Device::did_not_start)) {
     return answer.code;
   }
   // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
@@ -249,7 +249,7 @@ WorkerMessage job_of(const TestCase& test, const std::string& page) {
   return job;
 }
 
-/// Has a worker run the case. nullopt if that had to leave before it began it.
+/// Has a worker run the case. nullopt if its supervisor gave the case back before it began.
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   std::string why_none;
   const auto supervisor = find_supervisor(run, test, why_none);
@@ -346,7 +346,7 @@ int run_case(const TestCase& test) {
       return *exit_code;
     }
   }
-  return run_alone(test, std::to_string(most_workers) + " workers had to leave before they began it");
+  return run_alone(test, std::to_string(most_workers) + " workers gave it back before they began it");
 }
 
 } // namespace gputest::workers

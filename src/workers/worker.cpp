@@ -120,7 +120,7 @@ workers::WorkerMessage::Device device_of_process() {
   using Device = workers::WorkerMessage::Device;
   try {
     auto& process = devices::this_process(settings::of_process());
-    return !process.in_use()                              ? has_tried_cuda() ? Device::not_begun : Device::works
+    return !process.in_use()                              ? has_tried_cuda() ? Device::did_not_start : Device::works
            : process.synchronize_and_trim().error.empty() ? Device::works
                                                           : Device::has_sticky_error;
   } catch (const Error&) {

@@ -24,14 +24,15 @@ struct MessageHead {
     refusal,   ///< worker or supervisor: the case has no result here, and has to run in a process of its own. Text: why
     death,     ///< supervisor: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
     begun,     ///< worker: the case begins, and what happens from now on is its doing
-    not_begun, ///< supervisor: the worker has ended without beginning the case, which another one is to run
+    not_begun, ///< supervisor: the case has not begun, and another worker is to run it: this one ended, or the client
+               ///< was slow
   };
   Kind kind = Kind::ready;
   std::int32_t code = 0;
   /// Of a verdict of a worker that shares errors with others.
   enum class Device : std::uint32_t {
     works,            ///< or nothing is known of it: the worker shares no errors, or has not tried to use one
-    not_begun,        ///< the process has tried to use one, and has none
+    did_not_start,    ///< the process has tried to use one, and has none
     has_sticky_error, ///< it is useless to this process
   };
   Device device = Device::works;
