@@ -214,7 +214,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     }
     return true;
   };
-  auto next_look = begun;
+  auto next_call = begun;
   for (;;) {
     int status = 0;
     pid_t ended = 0;
@@ -248,15 +248,15 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       }
       return {0, 0, SIGKILL, true};
     }
-    if (watch.look && KernelClock::now() >= next_look) {
-      watch.look();
-      next_look = KernelClock::now() + watch.look_interval;
+    if (watch.on_interval && KernelClock::now() >= next_call) {
+      watch.on_interval();
+      next_call = KernelClock::now() + watch.interval;
     }
     if (left) { // it may be over, and the parent stopped
       left = std::max(*left, nanoseconds{longest_blind_time} / 10);
     }
-    if (watch.look || watch.page != nullptr) { // time_left() is to see when a wait begins
-      left = std::min(left.value_or(watch.look_interval), nanoseconds{watch.look_interval});
+    if (watch.on_interval || watch.page != nullptr) { // time_left() is to see when a wait begins
+      left = std::min(left.value_or(watch.interval), nanoseconds{watch.interval});
     }
     if (const auto info = sources.wait(left); info && info->ssi_signo != SIGCHLD) {
       if (info->ssi_code != SI_KERNEL || !group.shares_terminal()) {

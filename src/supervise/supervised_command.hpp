@@ -21,8 +21,8 @@ class Relays;
 struct Watch {
   std::chrono::nanoseconds limit{0};  ///< for which it may run; 0: for ever
   os::TestStatusPage* page = nullptr; ///< of an entry: its processes' waits do not count; may be null
-  std::function<void()> look;         ///< is called at this interval; may be empty
-  std::chrono::milliseconds look_interval{100};
+  std::function<void()> on_interval;  ///< is called each `interval`; may be empty
+  std::chrono::milliseconds interval{100};
   bool withholds_output = false; ///< until it is known whether the entry runs again: that of such a command is dropped
 };
 

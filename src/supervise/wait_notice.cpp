@@ -63,7 +63,7 @@ os::Descriptor standard_error_of(pid_t pid) {
 
 } // namespace
 
-void WaitNotice::look(os::TestStatusPage& page) {
+void WaitNotice::print_if_due(os::TestStatusPage& page) {
   const auto waited = page.seen_waiting();
   if (waited < before_notice - seconds{1}) {
     file_ = os::Descriptor{};

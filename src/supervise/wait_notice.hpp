@@ -18,7 +18,7 @@ namespace gputest::supervise {
 class WaitNotice {
 public:
   /// Call it about once a second.
-  void look(os::TestStatusPage& page);
+  void print_if_due(os::TestStatusPage& page);
 
 private:
   os::Descriptor file_; ///< of all of this ctest, while this one waits; locked at the byte of the time since it waits

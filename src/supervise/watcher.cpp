@@ -132,11 +132,11 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   watch.withholds_output =
       entry.checks_output_only && may_run_again && policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
-  watch.look_interval = std::chrono::milliseconds{entry.look ? 100 : 1000};
-  watch.look = [&] {
-    notice.look(page);
-    if (entry.look) {
-      entry.look();
+  watch.interval = std::chrono::milliseconds{entry.on_interval ? 100 : 1000};
+  watch.on_interval = [&] {
+    notice.print_if_due(page);
+    if (entry.on_interval) {
+      entry.on_interval();
     }
   };
   end.command = run_supervised(command, watch);

@@ -24,7 +24,7 @@ struct WatchedEntry {
   bool will_fail = false;          ///< CTest inverts the exit code, or
   bool checks_output_only = false; ///< it judges by the output: nothing is written unless gputest fails the entry
   int skip_code = 0;               ///< with which the command says that it has skipped itself; 0: with none
-  std::function<void()> look = {}; ///< is called about ten times a second; may be empty
+  std::function<void()> on_interval = {}; ///< is called about ten times a second; may be empty
   /// Is called when the command has ended, and returns further reasons why the entry fails; may be empty.
   std::function<std::vector<std::string>(const CommandEnd&)> judge = {};
 };

@@ -28,7 +28,7 @@ bool is_of_command(std::int64_t pid) {
 CommandUsage::CommandUsage(std::shared_ptr<const devices::DeviceList> machine, std::vector<std::size_t> indices)
     : machine_{std::move(machine)}, indices_{std::move(indices)}, peaks_(indices_.size()) {}
 
-void CommandUsage::look() {
+void CommandUsage::sample() {
   for (std::size_t i = 0; i < indices_.size(); ++i) {
     const auto processes = machine_->memory(indices_[i]).processes;
     if (!processes) {

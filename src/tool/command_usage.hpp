@@ -10,15 +10,15 @@
 
 namespace gputest::tool {
 
-/// Measures what a command allocates that is a child of this process, with all that it starts: the most that any look
-/// at the devices' process lists has shown of them together, a lower bound.
+/// Measures what a command allocates that is a child of this process, with all that it starts: the most that any sample
+/// of the devices' process lists has shown of them together, a lower bound.
 class CommandUsage {
 public:
   /// `indices` are the devices of the lease.
   CommandUsage(std::shared_ptr<const devices::DeviceList> machine, std::vector<std::size_t> indices);
 
-  /// Looks at the devices. Takes 0.3 to 0.5 ms each (H200).
-  void look();
+  /// Reads the devices' process lists. Takes 0.3 to 0.5 ms each (H200).
+  void sample();
 
   /// What was allocated. `device` is the device's place among those of the lease.
   [[nodiscard]] devices::Usage end() const;

@@ -57,7 +57,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The lease is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(session::Gate& gate, const Launch& launch, const settings::ReportTarget& watcher) {
+[[noreturn]] void run_as_entry(session::Gate& gate, const Launch& launch, const settings::ReportTarget& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   std::optional<CommandUsage> usage;
   if (gate.settings().meter != MeterSetting::off) {
@@ -70,11 +70,11 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
   entry.checks_output_only = watcher.checks_output_only;
   entry.skip_code = watcher.skip_code;
   if (usage) {
-    entry.look = [&] { usage->look(); };
+    entry.on_interval = [&] { usage->sample(); };
   }
   entry.judge = [&](const supervise::CommandEnd& end) {
     if (usage) {
-      usage->look(); // the command may have ended before the first look, which says whether devices list processes
+      usage->sample(); // the command may have ended before the first sample, which says whether devices list processes
     }
     const auto used = usage ? usage->end() : devices::Usage{};
     gate.log_end_of_command(used);
@@ -166,7 +166,7 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
     os::set_status_page_of_process(os::TestStatusPage::open(page->path()));
     gate.while_waiting([&](const std::string& /*text*/) {
       static_cast<void>(page->is_waiting());
-      notice.look(*page);
+      notice.print_if_due(*page);
     });
   }
   Plan plan;
@@ -183,7 +183,7 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
 
   gate.hand_over();
   if (watcher.ctest) {
-    supervise(gate, launch, watcher);
+    run_as_entry(gate, launch, watcher);
   }
   mention_time_limit(launch);
   return run_without_a_lease(launch);

@@ -275,7 +275,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     if (const auto exact = time_left(watch, begun); exact && time_out.empty()) {
       left = std::min(*exact, left);
     }
-    notice.look(page);
+    notice.print_if_due(page);
     if (left.count() <= 0 && !time_out.empty()) {
       break;
     }
