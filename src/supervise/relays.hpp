@@ -15,8 +15,8 @@
 namespace gputest::supervise {
 
 /// Pipes that others have for output in place of this process's own streams, where these are pipes or sockets, which
-/// somebody reads to their end. What comes is passed on. When nobody can write to a relay any more it ends, whoever had
-/// it, which no look at /proc can tell.
+/// somebody reads to their end. What comes is passed on. A relay ends when its last writer has closed it,
+/// whichever process that was. A search of /proc could miss one.
 class Relays {
 public:
   /// With `any` false there are none. Else SIGPIPE stays blocked in this process. With `withholds` what comes is kept
@@ -51,7 +51,7 @@ public:
   void drop_withheld();
 
   /// Ends those of the processes that can write to a relay, again and again for at most a second, because one may have
-  /// started another meanwhile. With `all`, also those of which that cannot be told. Returns their names.
+  /// started another meanwhile. With `all`, also processes whose descriptors cannot be read. Returns their names.
   [[nodiscard]] std::string end_holders(std::vector<pid_t> (*candidates)(), bool all);
 
 private:

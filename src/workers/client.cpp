@@ -48,7 +48,7 @@ using Kind = WorkerMessage::Kind;
 constexpr milliseconds between_looks_at_folder{20};
 /// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
-/// CUDA starts in about that time. Who has waited for longer mostly waits for a case that takes long.
+/// CUDA usually starts within this time. A client that has waited longer is probably behind a long case.
 constexpr milliseconds usual_start{250};
 /// For how long it takes a supervisor for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
@@ -67,15 +67,14 @@ constexpr milliseconds longest_answer{10'000};
 
 /// A further worker that is to be started.
 struct Start {
-  std::string why;             ///< for the run log; empty: none is
-  bool beside_another = false; ///< even if a worker runs its first case
+  std::string why;                     ///< for the run log; empty: none is
+  bool also_beside_first_case = false; ///< even if a worker runs its first case
 };
 
-/// What to start for a case that has waited for so long, since the balance in `earned` was `before`. There is none to
-/// start if there is a supervisor for each case. Where other executables of the run have cases, a start takes time from
-/// them, so the workers have to have earned it. All of them were busy while the case waited. Where no others have, a
-/// start costs nobody else anything.
-Start decide_start(const RunFolder& run, milliseconds before, milliseconds waited) {
+/// What to start for a case that has waited for so long. There is none to start if there is a supervisor for each case.
+/// Where other executables of the run have cases, a start takes time from them, so the workers have to have earned it.
+/// All of them were busy while the case waited. Where no others have, a start costs nobody else anything.
+Start decide_start(const RunFolder& run, milliseconds earned_when_it_began_to_wait, milliseconds waited) {
   const auto supervisors = count_present(run.folder, "supervisors");
   const auto cases = count_present(run.folder, "cases");
   if (supervisors == 0) {
@@ -95,7 +94,8 @@ Start decide_start(const RunFolder& run, milliseconds before, milliseconds waite
     return {std::string{"because no other executable had cases"} + (is_long ? ", and one had waited for 0.25 s" : ""),
             is_long};
   }
-  const auto balance = std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned"));
+  const auto balance = std::max(earned_when_it_began_to_wait + static_cast<int>(supervisors) * waited,
+                                milliseconds_in(run.folder, "earned"));
   return {balance.count() > 0 ? "because the others had worked for long enough" : ""};
 }
 
@@ -113,7 +113,7 @@ bool is_starting(const Descriptor& start) {
 std::string start_one(RunFolder& run, const TestCase& test, const Start& start, int& starts) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start =
-      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (start.beside_another || !is_starting(lock));
+      lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (start.also_beside_first_case || !is_starting(lock));
   if (may_start && ++starts > most_starts) {
     return std::to_string(most_starts) + " workers were started for it, and none has taken it";
   }
@@ -177,8 +177,8 @@ int end_after_rerun(const RunFolder& run, const TestCase& test, Mps mps, const C
 }
 
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
-int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const policy::EntryReport& report,
-           const std::string& time_out) {
+int exit_code_for_answer(const RunFolder& run, const TestCase& test, const WorkerMessage& answer,
+                         const policy::EntryReport& report, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
     return run_alone(test, answer.text());
   }
@@ -192,9 +192,10 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   if (claims_no_failure && !at_its_end &&
       does_not_fail(
           policy::judge(report, WEXITSTATUS(answer.code), policy::CommandKind::gputest_executable).exit_code)) {
-    return run_alone(test,
-                     "its worker ended " + how +
-                         " after it, such as by a listener of GoogleTest, or it closes files that it has not opened");
+    return run_alone(
+        test, "its worker ended " + how +
+                  " before it reported the result: a listener of GoogleTest ended the process, or the case closed "
+                  "files that it had not opened");
   }
   using Device = WorkerMessage::Device;
   Circumstances circumstances;
@@ -234,7 +235,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
 }
 
 /// What a worker is told of the case. `page` is the case's.
-WorkerMessage job_of(const TestCase& test, const std::string& page) {
+WorkerMessage make_job_message(const TestCase& test, const std::string& page) {
   WorkerMessage job;
   job.kind = Kind::job;
   job.code = static_cast<std::int32_t>(
@@ -260,7 +261,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   const auto begun = os::KernelClock::now();
   Relays relays{test.limit.has_value()};
-  const bool is_sent = send_message(supervisor.number(), job_of(test, page.path()),
+  const bool is_sent = send_message(supervisor.number(), make_job_message(test, page.path()),
                                     {STDIN_FILENO, relays.output_for(STDOUT_FILENO), relays.output_for(STDERR_FILENO)});
   relays.close_write_ends();
   if (!is_sent && !is_ready(supervisor)) { // it may have waited for this process long enough, and says so
@@ -312,7 +313,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
   if (answer.kind == Kind::verdict && !answer.text().empty()) {
-    say(test.name + " has left processes running, which nothing ends: " + answer.text());
+    say(test.name + " left processes running; gputest does not kill them: " + answer.text());
   }
   if (time_out.empty() && answer.kind != Kind::refusal) {
     if (const auto writers = wait_for_output(relays, watch, begun, run.ctest); !writers.empty()) {
@@ -320,7 +321,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       return EXIT_FAILURE;
     }
   }
-  return end_of(run, test, answer, page.report(), time_out);
+  return exit_code_for_answer(run, test, answer, page.report(), time_out);
 }
 
 } // namespace

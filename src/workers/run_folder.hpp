@@ -36,9 +36,8 @@ using Clock = std::chrono::steady_clock;
 /// - `executable`: its path; `fixtures`: those of the user that its cases require;
 /// - `processes`: each supervisor holds a PresenceLock of it as long as it lives;
 /// - `end`: is there when no more cases come;
-/// - `unconfirmed-<pid>`: the cases that passed in the worker of that supervisor, whose end nobody has seen yet. Is
-/// there
-///   before the first of them passes, and removed when its end was as it should be, or is in one of the next two;
+/// - `unconfirmed-<pid>`: the cases that passed in the worker of that supervisor. It is made before the first of them
+///   passes, and removed when the worker has ended as it should, or when `failures` or `notes` say how else;
 /// - `failures`: how workers have ended that did not end as they should;
 /// - `notes`: as `failures`, of what may be the error of another process that shared a server of MPS;
 /// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;

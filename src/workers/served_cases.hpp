@@ -11,8 +11,8 @@
 
 namespace gputest::workers {
 
-/// The cases that have passed in a supervisor's worker, and whose process goes on. The end of that is to be seen: until
-/// then there is a file with them, and the entry that ends workers fails for one that is left.
+/// The cases that passed in this supervisor's worker while it goes on. A file lists them until the worker was seen to
+/// end; a file that remains fails `<target>.workers_end`.
 class ServedCases {
 public:
   ServedCases(const RunFolder& run, const TestCase& test, Mps owner) : run_{run}, test_{test}, owner_{owner} {}

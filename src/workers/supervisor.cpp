@@ -68,7 +68,7 @@ private:
         return;
       }
       jobs_.forget_changes(); // before the look
-      // Who looks for a supervisor does so after its job is there: one of both sees the other.
+      // A client publishes its job before it counts supervisors, so one of the two always sees the other.
       const auto left = longest_idle - since(idle_since);
       takes_cases_.set(left.count() > 0);
       if (jobs_.take_oldest(job_)) {
