@@ -11,6 +11,9 @@
 #include <vector>
 
 #include <poll.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 namespace gputest::supervise {
 
@@ -43,6 +46,11 @@ inline constexpr std::chrono::milliseconds for_ever{-1};
 
 [[nodiscard]] inline bool is_ready(const os::Descriptor& descriptor) {
   return Events{}.add(descriptor).wait(std::chrono::milliseconds{0});
+}
+
+/// Becomes readable when the process has ended; none if there is no such process.
+[[nodiscard]] inline os::Descriptor open_pidfd(pid_t pid) {
+  return os::Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
 }
 
 } // namespace gputest::supervise

@@ -12,8 +12,8 @@
 #include "supervise/watcher.hpp"
 #include "workers/alone.hpp"
 #include "workers/job.hpp"
+#include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/run_folder.hpp"
 #include "workers/supervisor.hpp"
 
 #include <gputest/outcome.hpp>
@@ -33,7 +33,6 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,14 +73,14 @@ struct Start {
 /// What to start for a case that has waited for so long. There is none to start if there is a supervisor for each case.
 /// Where other executables of the run have cases, a start takes time from them, so the workers have to have earned it.
 /// All of them were busy while the case waited. Where no others have, a start costs nobody else anything.
-Start decide_start(const RunFolder& run, milliseconds earned_when_it_began_to_wait, milliseconds waited) {
-  const auto supervisors = count_present(run.folder, "supervisors");
-  const auto cases = count_present(run.folder, "cases");
+Start decide_start(const MeetingPlace& run, milliseconds earned_when_it_began_to_wait, milliseconds waited) {
+  const auto supervisors = count_present(run.key_folder, "supervisors");
+  const auto cases = count_present(run.key_folder, "cases");
   if (supervisors == 0) {
-    const auto ended = workers_of(run.folder);
-    return {!ended.empty()                       ? "after one that ended " + ended.back().second
-            : is_there(run.folder, "executable") ? "after one that is about to end"
-                                                 : "for the first case"};
+    const auto ended = ended_workers(run.key_folder);
+    return {!ended.empty()                           ? "after one that ended " + ended.back().second
+            : is_there(run.key_folder, "executable") ? "after one that is about to end"
+                                                     : "for the first case"};
   }
   if (waited > longest_trust) {
     return {"because a case had waited for 5 s"};
@@ -89,13 +88,13 @@ Start decide_start(const RunFolder& run, milliseconds earned_when_it_began_to_wa
   if (supervisors >= cases) {
     return {};
   }
-  if (count_cases(run.run) == cases) {
+  if (count_cases(run.run_folder) == cases) {
     const bool is_long = waited > usual_start;
     return {std::string{"because no other executable had cases"} + (is_long ? ", and one had waited for 0.25 s" : ""),
             is_long};
   }
   const auto balance = std::max(earned_when_it_began_to_wait + static_cast<int>(supervisors) * waited,
-                                milliseconds_in(run.folder, "earned"));
+                                milliseconds_in(run.key_folder, "earned"));
   return {balance.count() > 0 ? "because the others had worked for long enough" : ""};
 }
 
@@ -110,8 +109,8 @@ bool is_starting(const Descriptor& start) {
 
 /// Takes the one start at a time of this worker key, and starts a supervisor, unless somebody else does. Returns why
 /// there can be none; empty: no reason. Counts the starts.
-std::string start_one(RunFolder& run, const TestCase& test, const Start& start, int& starts) {
-  auto lock = open_lock_file(run.folder, "start");
+std::string start_one(MeetingPlace& run, const TestCase& test, const Start& start, int& starts) {
+  auto lock = open_lock_file(run.key_folder, "start");
   const bool may_start =
       lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (start.also_beside_first_case || !is_starting(lock));
   if (may_start && ++starts > most_starts) {
@@ -125,16 +124,16 @@ std::string start_one(RunFolder& run, const TestCase& test, const Start& start, 
 
 /// Waits until a supervisor has taken the job, and starts one where that is sooner. None: `why_none` says why the case
 /// has to run alone, or ctest has ended.
-Descriptor find_supervisor(RunFolder& run, const TestCase& test, std::string& why_none) {
+Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string& why_none) {
   std::string name;
-  const auto job = announce_job(run.folder, name);
+  const auto job = announce_job(run.key_folder, name);
   Descriptor found;
   why_none = job ? "" : "its folder cannot be used: " + run.path;
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
   int starts = 0;
-  auto limit = present_in(run.folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
-  while (why_none.empty() && (why_none = contents_of(run.folder, "alone")).empty()) {
+  auto limit = present_in(run.key_folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
+  while (why_none.empty() && (why_none = contents_of(run.key_folder, "alone")).empty()) {
     Events events;
     if (events.add(job).add(run.ctest).wait(limit)) {
       if (events.is_ready(0)) {
@@ -143,7 +142,7 @@ Descriptor find_supervisor(RunFolder& run, const TestCase& test, std::string& wh
       break;
     }
     if (!earned) {
-      earned = milliseconds_in(run.folder, "earned");
+      earned = milliseconds_in(run.key_folder, "earned");
       begun = Clock::now();
     }
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
@@ -152,12 +151,12 @@ Descriptor find_supervisor(RunFolder& run, const TestCase& test, std::string& wh
     }
     limit = between_looks_at_folder;
   }
-  ::unlinkat(run.folder.number(), name.c_str(), 0);
+  ::unlinkat(run.key_folder.number(), name.c_str(), 0);
   return found;
 }
 
 /// The result of a case that has failed in its worker, or was skipped there, when it has run once more, alone.
-int end_after_rerun(const RunFolder& run, const TestCase& test, Mps mps, const Circumstances& circumstances) {
+int end_after_rerun(const MeetingPlace& run, const TestCase& test, Mps mps, const Circumstances& circumstances) {
   const auto alone = run_again_alone(test, circumstances);
   if (!alone.passed && (alone.signal != 0 || !does_not_fail(alone.exit_code))) {
     blame_for_shared_errors(run, mps);
@@ -169,7 +168,7 @@ int end_after_rerun(const RunFolder& run, const TestCase& test, Mps mps, const C
     end_by_signal(alone.signal);
   }
   const auto what = "failed in " + test.name + ", which did not fail alone";
-  if (alone.shared && test.dependence_fails && !note_end(run.folder, true, "", what)) {
+  if (alone.shared && test.dependence_fails && !note_end(run.key_folder, true, "", what)) {
     say("failed: there is no room in " + run.path + " to note that " + test.name + " was run again");
     return EXIT_FAILURE;
   }
@@ -177,7 +176,7 @@ int end_after_rerun(const RunFolder& run, const TestCase& test, Mps mps, const C
 }
 
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
-int exit_code_for_answer(const RunFolder& run, const TestCase& test, const WorkerMessage& answer,
+int exit_code_for_answer(const MeetingPlace& run, const TestCase& test, const WorkerMessage& answer,
                          const policy::EntryReport& report, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
     return run_alone(test, answer.text());
@@ -251,7 +250,7 @@ WorkerMessage make_job_message(const TestCase& test, const std::string& page) {
 }
 
 /// Has a worker run the case. nullopt if its supervisor gave the case back before it began.
-std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
+std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
   std::string why_none;
   const auto supervisor = find_supervisor(run, test, why_none);
   if (!supervisor) {
@@ -310,7 +309,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   const bool has_run = answer.kind == Kind::verdict || answer.kind == Kind::death;
   if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case;
       has_run && is_long != test.was_long) {
-    add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
+    add_to_file(run.key_folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
   if (answer.kind == Kind::verdict && !answer.text().empty()) {
     say(test.name + " left processes running; gputest does not kill them: " + answer.text());
@@ -336,11 +335,11 @@ int run_case(const TestCase& test) {
   }
   supervise::block_in_this_process(SIGXFSZ); // a supervisor inherits that, and says what it cannot write
 
-  auto& run = *new RunFolder{open_run_folder(worker_key)}; // NOLINT: its descriptors are closed with the process
+  auto& run = *new MeetingPlace{open_meeting_place(worker_key)}; // NOLINT: its descriptors are closed with the process
   if (!run.problem.empty()) {
     return run_alone(test, run.problem);
   }
-  new PresenceLock{run.folder, "cases"}; // NOLINT: likewise
+  new PresenceLock{run.key_folder, "cases"}; // NOLINT: likewise
   constexpr int most_workers = 3;
   for (int workers = 0; workers < most_workers; ++workers) {
     if (const auto exit_code = run_by_worker(run, test)) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "supervise/events.hpp"
-#include "workers/run_folder.hpp"
+#include "workers/meeting_place.hpp"
 #include "workers/worker_message.hpp"
 
 #include <string>
@@ -22,7 +22,7 @@ struct Job {
 /// The jobs in the folder of a worker key, for a supervisor.
 class JobQueue {
 public:
-  explicit JobQueue(const RunFolder& run);
+  explicit JobQueue(const MeetingPlace& run);
 
   /// Takes the oldest job that is there now. False if there is none. A client that is stopped blocks it for a second.
   [[nodiscard]] bool take_oldest(Job& job) const;
@@ -34,7 +34,7 @@ public:
   void wait(Events& events, milliseconds limit) const;
 
 private:
-  const RunFolder& run_;
+  const MeetingPlace& run_;
   Descriptor changes_; ///< inotify; none: the user may have so many watches only (fs.inotify.max_user_instances)
 };
 

@@ -23,7 +23,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,7 +87,7 @@ void wait_until_unused(const Descriptor& ctest, const Descriptor& end, const Mps
 }
 
 /// Leaves the owner behind. False if there can be no process.
-bool start_owner(const RunFolder& run, const MpsDaemon& daemon) {
+bool start_owner(const MeetingPlace& run, const MpsDaemon& daemon) {
   const auto path = mps_control_program();
   const auto made = become_an_orphan({run.ctest.number(), daemon.folder.number()});
   if (made != Orphaning::in_orphan) {
@@ -105,7 +104,7 @@ bool start_owner(const RunFolder& run, const MpsDaemon& daemon) {
   if (child == 0) {
     become_daemon(path, daemon, self);
   }
-  if (const Descriptor end{child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0))}) {
+  if (const auto end = open_pidfd(child)) {
     wait_until_unused(run.ctest, end, daemon, clients);
   }
   if (child > 0) {
@@ -150,7 +149,7 @@ bool has_mps_daemon(const Descriptor& folder) {
   return false;
 }
 
-std::string start_mps_daemon(const RunFolder& run, const MpsDaemon& daemon) {
+std::string start_mps_daemon(const MeetingPlace& run, const MpsDaemon& daemon) {
   const auto until = Clock::now() + server_start_limit;
   const auto lock = open_lock_file(daemon.folder, "start");
   bool is_starter = false;

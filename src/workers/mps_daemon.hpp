@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "workers/run_folder.hpp"
+#include "workers/meeting_place.hpp"
 
 #include <string>
 
@@ -30,6 +30,6 @@ struct MpsDaemon {
 
 /// Blocks until there is a daemon, and starts one if there is none; for two seconds at most. Returns why there will be
 /// none; empty: there is. Not in a subreaper, whose child the owner would be.
-[[nodiscard]] std::string start_mps_daemon(const RunFolder& run, const MpsDaemon& daemon);
+[[nodiscard]] std::string start_mps_daemon(const MeetingPlace& run, const MpsDaemon& daemon);
 
 } // namespace gputest::workers

@@ -44,7 +44,7 @@ std::string reason_against(bool is_asked_for) {
 
 } // namespace
 
-MpsServer MpsServer::join(const RunFolder& run) {
+MpsServer MpsServer::join(const MeetingPlace& run) {
   MpsServer joined;
   const auto setting = variable("GPUTEST_MPS");
   if (has_daemon_of_user()) {
@@ -59,17 +59,17 @@ MpsServer MpsServer::join(const RunFolder& run) {
     return joined;
   }
   joined.may_have_one_ = true;
-  if (setting != "on" && !is_there(run.run, server) && count_cases(run.run) < 2) {
+  if (setting != "on" && !is_there(run.run_folder, server) && count_cases(run.run_folder) < 2) {
     return joined; // a single process gains nothing
   }
-  if (is_there(run.run, given_up)) {
-    const auto why = contents_of(run.run, given_up);
+  if (is_there(run.run_folder, given_up)) {
+    const auto why = contents_of(run.run_folder, given_up);
     joined.message_ =
         "workers use no MPS any more: " + (why.empty() ? "a process that used it had an error or died" : why);
     return joined;
   }
   const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + server,
-                         make_own_folder(run.run.number(), server)};
+                         make_own_folder(run.run_folder.number(), server)};
   PresenceLock client{daemon.folder, "clients"};
   if (const auto why = start_mps_daemon(run, daemon); !why.empty()) {
     write_file(daemon.folder, "given_up", why);
@@ -82,22 +82,22 @@ MpsServer MpsServer::join(const RunFolder& run) {
   return joined;
 }
 
-bool MpsServer::is_outdated(const RunFolder& run) const {
-  return may_have_one_ && is_there(run.run, server) &&
-         owner_ != (is_there(run.run, given_up) ? Mps::none : Mps::of_run);
+bool MpsServer::is_outdated(const MeetingPlace& run) const {
+  return may_have_one_ && is_there(run.run_folder, server) &&
+         owner_ != (is_there(run.run_folder, given_up) ? Mps::none : Mps::of_run);
 }
 
-void give_up_mps_server(const RunFolder& run, Mps owner) {
+void give_up_mps_server(const MeetingPlace& run, Mps owner) {
   if (owner == Mps::of_run) {
-    const auto folder = open_own_folder(run.run.number(), server);
+    const auto folder = open_own_folder(run.run_folder.number(), server);
     const WithoutUmask modes;
     const Descriptor file{::openat(folder.number(), "given_up", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
 }
 
-void blame_for_shared_errors(const RunFolder& run, Mps owner) {
+void blame_for_shared_errors(const MeetingPlace& run, Mps owner) {
   if (owner != Mps::none) {
-    write_file(run.run, own_error, "");
+    write_file(run.run_folder, own_error, "");
   }
 }
 

@@ -31,23 +31,22 @@ bool ServedCases::add(const WorkerMessage& job) {
   }
   if (!file_) {
     const WithoutUmask modes;
-    file_ = Descriptor{::openat(run_.folder.number(), name_of_file().c_str(),
+    file_ = Descriptor{::openat(run_.key_folder.number(), name_of_file().c_str(),
                                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
   const auto line = job.texts.front() + "\n";
   return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
-void ServedCases::end_was_seen() const { ::unlinkat(run_.folder.number(), name_of_file().c_str(), 0); }
+void ServedCases::end_was_seen() const { ::unlinkat(run_.key_folder.number(), name_of_file().c_str(), 0); }
 
 void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const {
   const auto cases = lines_of(read_from(file_, 0));
   if (cases.empty()) {
     return;
   }
-  if (note_end(run_.folder, may_be_anothers_error, wrote,
-               "that had run " + std::to_string(cases.size()) + (cases.size() == 1 ? " case, " : " cases, ") +
-                   cases.back() + " last, " + how)) {
+  if (note_end(run_.key_folder, may_be_anothers_error, wrote,
+               "that had run " + counted(cases.size(), "case") + ", " + cases.back() + " last, " + how)) {
     end_was_seen();
   }
   if (!may_be_anothers_error) {
@@ -59,8 +58,8 @@ void ServedCases::run_again() const {
   const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
   ::dup2(wrote.number(), STDOUT_FILENO);
   ::dup2(wrote.number(), STDERR_FILENO);
-  ::signal(SIGPIPE, SIG_DFL);                                            // NOLINT(concurrency-mt-unsafe)
-  const Descriptor one_at_a_time = open_lock_file(run_.folder, "rerun"); // cases may have locks of CTest's
+  ::signal(SIGPIPE, SIG_DFL);                                                // NOLINT(concurrency-mt-unsafe)
+  const Descriptor one_at_a_time = open_lock_file(run_.key_folder, "rerun"); // cases may have locks of CTest's
   ::flock(one_at_a_time.number(), LOCK_EX);
   // What one has declared is wrong for another. Annotations take precedence.
   os::set_variable("GPUTEST_MEMORY", memory_.size() == 1 ? *memory_.begin() : "auto");
@@ -71,7 +70,7 @@ void ServedCases::run_again() const {
              "not end as it should",
              false, read_from(wrote, 0));
   } else if (result == Rerun::ended_well ||
-             add_to_file(run_.folder, "remarks",
+             add_to_file(run_.key_folder, "remarks",
                          "gputest: of " + std::to_string(cases.size()) + " cases that had passed in a worker, " +
                              cases.back() + " last, some failed when they ran once more. That does not count: it was " +
                              "to show how their process ends, and that was as it should\n")) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/run_folder.hpp"
 #include "workers/test_case.hpp"
 #include "workers/worker_message.hpp"
 
@@ -15,7 +15,7 @@ namespace gputest::workers {
 /// end; a file that remains fails `<target>.workers_end`.
 class ServedCases {
 public:
-  ServedCases(const RunFolder& run, const TestCase& test, Mps owner) : run_{run}, test_{test}, owner_{owner} {}
+  ServedCases(const MeetingPlace& run, const TestCase& test, Mps owner) : run_{run}, test_{test}, owner_{owner} {}
 
   /// Before the case of a job (Kind::job) passes. False if there is no room to note it: the end could be missed.
   [[nodiscard]] bool add(const WorkerMessage& job);
@@ -36,7 +36,7 @@ public:
   void run_again() const;
 
 private:
-  const RunFolder& run_;
+  const MeetingPlace& run_;
   const TestCase& test_;
   Mps owner_; ///< what their process shares errors with
   Descriptor file_;

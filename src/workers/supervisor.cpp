@@ -49,7 +49,7 @@ milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<
 
 class Supervisor {
 public:
-  Supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, MpsServer server)
+  Supervisor(MeetingPlace& run, const TestCase& test, Descriptor start_lock, MpsServer server)
       : run_{run}, test_{test}, start_{std::move(start_lock)}, server_{std::move(server)}, worker_{run, test, server_},
         jobs_{run}, served_{run, test, server_.owner()} {}
 
@@ -79,7 +79,7 @@ private:
         idle_since = Clock::now();
         continue;
       }
-      if (left.count() <= 0 || is_there(run_.folder, "end")) {
+      if (left.count() <= 0 || is_there(run_.key_folder, "end")) {
         end_worker(left.count() <= 0 ? "after 3 s without a case" : at_the_end);
         return;
       }
@@ -97,17 +97,17 @@ private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker(const std::string& why_started) {
     const auto started = Clock::now();
-    takes_cases_ = PresenceLock{run_.folder, "supervisors"};
-    ::unlinkat(run_.folder.number(), "told", 0);
-    ::flock(run_.home.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
-    auto why = write_file(run_.folder, "fixtures", test_.fixtures) &&
-                       write_file(run_.folder, "executable", test_.command.front())
+    takes_cases_ = PresenceLock{run_.key_folder, "supervisors"};
+    ::unlinkat(run_.key_folder.number(), "told", 0);
+    ::flock(run_.user_folder.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
+    auto why = write_file(run_.key_folder, "fixtures", test_.fixtures) &&
+                       write_file(run_.key_folder, "executable", test_.command.front())
                    ? worker_.start(why_started)
                    : run_.path + ": " + std::strerror(errno); // NOLINT: one thread
     why = why.empty() ? worker_.wait_until_ready() : "no worker could be started: " + why;
     started_in_ = since(started);
     if (!why.empty()) {
-      write_file(run_.folder, "alone", why);
+      write_file(run_.key_folder, "alone", why);
     }
     // CUDA starts in the first case. Without room for this mark a client may start one more.
     static_cast<void>(why.empty() && ::write(start_.number(), "1", 1) == 1);
@@ -245,7 +245,7 @@ private:
   void run_earlier_cases_again() {
     while (!served_.empty() && !is_ready(run_.ctest)) {
       jobs_.forget_changes(); // before the look
-      if (is_there(run_.folder, "end")) {
+      if (is_there(run_.key_folder, "end")) {
         served_.run_again();
         return;
       }
@@ -259,7 +259,8 @@ private:
   void note_balance(milliseconds change) {
     balance_ += change;
     if (balance_ < milliseconds{0} || balance_ >= least_balance) {
-      write_file(run_.folder, "earned", std::to_string((milliseconds_in(run_.folder, "earned") + balance_).count()));
+      write_file(run_.key_folder, "earned",
+                 std::to_string((milliseconds_in(run_.key_folder, "earned") + balance_).count()));
       balance_ = milliseconds{0};
     }
   }
@@ -272,7 +273,7 @@ private:
     if (served_.empty()) { // nor would another one begin it, unless this one had to leave
       if (const auto how = end_worker(for_others); !how.empty()) {
         const auto why = "its worker ended " + how + " before it began its first case";
-        write_file(run_.folder, "alone", why);
+        write_file(run_.key_folder, "alone", why);
         constexpr std::size_t most = 64 * 1024; // of what fits into a message
         const auto wrote = worker_.take_output();
         message.texts = {
@@ -348,25 +349,25 @@ private:
   /// is missing. Where each case changes its process, a worker costs more than a process of the case's own.
   /// `in_a_case`: of earlier ones this worker has shown no end.
   void leave(const char* why, bool in_a_case = false) {
-    add_to_file(run_.folder, "workers",
+    add_to_file(run_.key_folder, "workers",
                 std::to_string(cases_) + " " + why + (in_a_case && !served_.empty() ? with_others_again : "") + "\n");
     constexpr std::size_t enough = 10;
     std::size_t changed = 0;
     std::size_t cases = 0;
-    const auto workers = workers_of(run_.folder);
+    const auto workers = ended_workers(run_.key_folder);
     for (const auto& [count, end] : workers) {
       changed += end == after_a_change ? 1 : 0;
       cases += count;
     }
     if (changed >= enough && cases < 2 * workers.size()) {
-      write_file(run_.folder, "alone",
+      write_file(run_.key_folder, "alone",
                  std::to_string(workers.size()) + " workers have run only " + std::to_string(cases) +
                      " cases, because cases change their process. Their output says what");
     }
     takes_cases_ = {};
   }
 
-  RunFolder& run_;
+  MeetingPlace& run_;
   const TestCase& test_;
   Descriptor start_;
   PresenceLock takes_cases_;
@@ -383,14 +384,14 @@ private:
 
 } // namespace
 
-bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, const std::string& why) {
-  const auto made = become_an_orphan(
-      {run.ctest.number(), run.home.number(), run.run.number(), run.folder.number(), start_lock.number()});
+bool start_supervisor(MeetingPlace& run, const TestCase& test, Descriptor start_lock, const std::string& why) {
+  const auto made = become_an_orphan({run.ctest.number(), run.user_folder.number(), run.run_folder.number(),
+                                      run.key_folder.number(), start_lock.number()});
   if (made != Orphaning::in_orphan) {
     return made == Orphaning::in_caller;
   }
   ::prctl(PR_SET_NAME, "gputest-supervi"); // the kernel keeps 15 bytes
-  const PresenceLock lives{run.folder, "processes"};
+  const PresenceLock lives{run.key_folder, "processes"};
   auto server = MpsServer::join(run); // before the supervisor becomes a subreaper
   Supervisor{run, test, std::move(start_lock), std::move(server)}.run(why);
   std::_Exit(EXIT_SUCCESS);

@@ -7,7 +7,7 @@
 #include "core/policy/mpi_rank.hpp"
 #include "core/policy/report_target.hpp"
 #include "core/policy/text.hpp"
-#include "workers/run_folder.hpp"
+#include "workers/meeting_place.hpp"
 #include "workers/worker_message.hpp"
 
 #include <algorithm>

@@ -20,7 +20,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +33,7 @@ std::string error_of(const char* call) { return std::string{call} + ": " + ::str
 
 } // namespace
 
-WorkerProcess::WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server)
+WorkerProcess::WorkerProcess(const MeetingPlace& run, const TestCase& test, const MpsServer& server)
     : run_{run}, test_{test}, server_{server}, proc_{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
@@ -62,7 +61,7 @@ std::string WorkerProcess::start(const std::string& why) {
     pid_ = 0;
     return error_of("fork");
   }
-  end_ = os::Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+  end_ = open_pidfd(pid_);
   if (!end_) {
     auto problem = error_of("pidfd_open");
     kill_all();

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/os/file.hpp"
+#include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/run_folder.hpp"
 #include "workers/test_case.hpp"
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace gputest::workers {
 class WorkerProcess {
 public:
   /// Changes the handling of SIGPIPE and SIGCHLD in this process; the worker gets it as it was.
-  WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server);
+  WorkerProcess(const MeetingPlace& run, const TestCase& test, const MpsServer& server);
 
   /// `why` is what the run log says of the start. Returns why it could not be started; empty: it was.
   [[nodiscard]] std::string start(const std::string& why);
@@ -54,7 +54,7 @@ private:
   [[noreturn]] void become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why);
   [[nodiscard]] std::set<pid_t> children() const;
 
-  const RunFolder& run_;
+  const MeetingPlace& run_;
   const TestCase& test_;
   const MpsServer& server_;
   struct sigaction pipe_ {};

@@ -6,8 +6,8 @@
 #include "core/policy/text.hpp"
 #include "supervise/events.hpp"
 #include "supervise/watcher.hpp"
+#include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/run_folder.hpp"
 #include "workers/test_case.hpp"
 
 #include <gputest/outcome.hpp>
@@ -26,7 +26,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -47,8 +46,7 @@ void tell_of_workers(const std::string& executable, const std::map<std::string, 
     why += (why.empty() ? ": " : ", ") + std::to_string(count) + " ended " + end;
   }
   if (workers > 0) {
-    say(std::to_string(cases) + (cases == 1 ? " case" : " cases") + " of " + executable + " had " +
-        std::to_string(workers) + (workers == 1 ? " worker" : " workers") + why);
+    say(counted(cases, "case") + " of " + executable + " had " + counted(workers, "worker") + why);
   }
 }
 
@@ -78,7 +76,7 @@ std::optional<std::string> folder_of_repeated_failure() {
   return failed.find(":" + variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
 }
 
-/// Writes the names of the cases that take long, a line each. `changes` are lines of RunFolder's file `long`.
+/// Writes the names of the cases that take long, a line each. `changes` are lines of MeetingPlace's file `long`.
 void note_long_cases(const std::string& file, const std::string& changes) {
   if (file.empty() || changes.empty()) {
     return;
@@ -131,22 +129,18 @@ void wait_for_supervisors(const Descriptor& folder) {
     if (Clock::now() > until + longest_kill) { // what it has served is told
       return;
     }
-    const Descriptor end{
-        static_cast<int>(supervisors.empty() ? -1 : ::syscall(SYS_pidfd_open, supervisors.front(), 0))};
-    Events{}.add(end).wait(std::chrono::milliseconds{20});
+    Events{}.add(open_pidfd(supervisors.empty() ? -1 : supervisors.front())).wait(std::chrono::milliseconds{20});
   }
 }
 
 /// What is to be told of the supervisors that have ended and have not told how their workers did.
-std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const std::string& executable) {
+std::string text_of_unseen(const MeetingPlace& run, const Descriptor& folder, const std::string& executable) {
   std::string text;
   for (const auto& name : names_in(folder)) {
     if (name.rfind(unconfirmed, 0) == 0) {
       const auto cases = lines_of(contents_of(folder, name));
       text += "gputest: failed: nobody has seen the end of a process of " + executable + " that had run " +
-              (cases.empty() ? "cases"
-                             : std::to_string(cases.size()) + (cases.size() == 1 ? " case, " : " cases, ") +
-                                   cases.back() + " last") +
+              (cases.empty() ? "cases" : counted(cases.size(), "case") + ", " + cases.back() + " last") +
               ": its gputest-supervisor (" + name.substr(std::strlen(unconfirmed)) +
               ") was killed, or had no room in " + run.path + " to write down how it ended. Run the cases again\n";
     }
@@ -157,15 +151,15 @@ std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const
 } // namespace
 
 int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
-  const auto run = open_run_folder({});
+  const auto run = open_meeting_place({});
   std::string failures;
   std::string remarks;
   std::string changes;                     // of the long cases
   std::map<std::string, std::size_t> ends; // of workers, by reasons
   std::size_t cases = 0;
   bool any = false;
-  for (const auto& worker_key : run.run ? names_in(run.run) : std::vector<std::string>{}) {
-    const auto folder = open_own_folder(run.run.number(), worker_key.c_str());
+  for (const auto& worker_key : run.run_folder ? names_in(run.run_folder) : std::vector<std::string>{}) {
+    const auto folder = open_own_folder(run.run_folder.number(), worker_key.c_str());
     if (contents_of(folder, "executable") != executable || contents_of(folder, "fixtures") != fixtures) {
       continue;
     }
@@ -173,7 +167,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     write_file(folder, "end", ""); // needs no room
     wait_for_supervisors(folder);
     auto text = contents_of(folder, "told") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
-    if (const auto notes = contents_of(folder, "notes"); is_there(run.run, own_error)) {
+    if (const auto notes = contents_of(folder, "notes"); is_there(run.run_folder, own_error)) {
       static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
     } else if (!notes.empty()) {
       text += notes + "gputest: failed: no case of this run failed on a server of MPS and alone, so no shared error "
@@ -184,7 +178,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     ::unlinkat(folder.number(), "remarks", 0);
     changes += contents_of(folder, "long");
     ::unlinkat(folder.number(), "long", 0);
-    for (const auto& [count, why] : workers_of(folder)) {
+    for (const auto& [count, why] : ended_workers(folder)) {
       ++ends[why];
       cases += count;
     }
@@ -211,7 +205,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
   }
   tell_of_workers(executable, ends, cases);
   static_cast<void>(::write(STDERR_FILENO, remarks.data(), remarks.size()) < 0);
-  if (run.run && has_used_mps_server(run.run)) {
+  if (run.run_folder && has_used_mps_server(run.run_folder)) {
     say("workers of this run shared GPUs by MPS");
   }
   if (failures.empty()) {

@@ -4,7 +4,7 @@
 #include "ctest_run.hpp"
 
 #include "core/os/file.hpp"
-#include "workers/run_folder.hpp"
+#include "workers/meeting_place.hpp"
 #include "workers/worker_message.hpp"
 
 #include <gmock/gmock.h>

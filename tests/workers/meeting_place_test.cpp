@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/run_folder.hpp"
+#include "workers/meeting_place.hpp"
 
 #include "supervise/orphan.hpp"
 
@@ -90,7 +90,7 @@ TEST(NoteOfAnEnd, says_if_there_is_no_room_to_write_it) {
   EXPECT_EQ(contents_of(folder, "executable"), "/bin/sort_tests");
 }
 
-TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
+TEST(MeetingPlace, of_a_user_is_one_that_nobody_else_can_reach) {
   const tests::PrivateFolder path;
   const Descriptor above{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   for (const auto& [name, mode, is_own] :
@@ -110,7 +110,7 @@ TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
   }
 }
 
-TEST(RunFolder, has_what_its_processes_need_whatever_their_umask) {
+TEST(MeetingPlace, has_what_its_processes_need_whatever_their_umask) {
   const tests::PrivateFolder path;
   const Descriptor above{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   const mode_t usual = ::umask(0277);
@@ -127,13 +127,14 @@ TEST(RunFolder, has_what_its_processes_need_whatever_their_umask) {
   }
 }
 
-TEST(RunFolder, is_none_where_no_ctest_is_above) {
+TEST(MeetingPlace, is_none_where_no_ctest_is_above) {
   tests::TextPipe pipe;
   if (supervise::become_an_orphan({pipe.writing_end()}) == supervise::Orphaning::in_orphan) {
     while (::getppid() == ::getsid(0)) { // until its parent, the leader of its session, has ended
     }
-    const auto run = open_run_folder("worker_key");
-    pipe.write(run.ctest ? "ctest" : run.problem + (run.run || run.folder ? ", and it has made folders" : ""));
+    const auto run = open_meeting_place("worker_key");
+    pipe.write(run.ctest ? "ctest"
+                         : run.problem + (run.run_folder || run.key_folder ? ", and it has made folders" : ""));
     std::_Exit(EXIT_SUCCESS);
   }
   const auto text = pipe.read();

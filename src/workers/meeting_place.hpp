@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/os/file.hpp"
+#include "supervise/events.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -14,8 +15,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/un.h>
-
-namespace gputest::supervise {} // namespace gputest::supervise
 
 namespace gputest::workers {
 
@@ -44,20 +43,20 @@ using Clock = std::chrono::steady_clock;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
 /// Beside the worker keys it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.
-struct RunFolder {
+struct MeetingPlace {
   std::string path; ///< of the worker key's folder
   std::string worker_key;
-  std::string run_name; ///< `<ctest's pid>-<start>-<pid namespace>`
-  Descriptor ctest;     ///< a pidfd, readable when ctest has ended
-  Descriptor home;      ///< `gputest-<uid>`
-  Descriptor run;
-  Descriptor folder;   ///< of the worker key
-  std::string problem; ///< why there is none; empty: there is
+  std::string run_name;   ///< `<ctest's pid>-<start>-<pid namespace>`
+  Descriptor ctest;       ///< a pidfd, readable when ctest has ended
+  Descriptor user_folder; ///< `gputest-<uid>`
+  Descriptor run_folder;
+  Descriptor key_folder; ///< of the worker key
+  std::string problem;   ///< why there is none; empty: there is
 };
 
 /// Finds the ctest above this process, and makes the folders that are missing. Without a worker key: makes none, and
-/// `folder` is none.
-[[nodiscard]] RunFolder open_run_folder(const std::string& worker_key);
+/// `key_folder` is none.
+[[nodiscard]] MeetingPlace open_meeting_place(const std::string& worker_key);
 
 /// As long as one exists, what this process makes in the run's folders has the mode that it is made with: a umask may
 /// take off what the run's other processes need. For a process without threads.
@@ -109,8 +108,11 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
 /// Adds to the end of a file in a folder. False if there is no room for it.
 bool add_to_file(const Descriptor& folder, const char* name, const std::string& text);
 
+/// `1 case`, `2 cases`.
+[[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
+
 /// How many cases each worker of a worker key has run that has ended, and why it has.
-[[nodiscard]] std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder);
+[[nodiscard]] std::vector<std::pair<std::size_t, std::string>> ended_workers(const Descriptor& folder);
 
 /// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
 /// written, and how it ended. False if there is no room for that.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/run_folder.hpp"
+#include "workers/meeting_place.hpp"
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 #include "workers/test_case.hpp"
 
@@ -20,7 +19,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -73,7 +71,7 @@ void remove_leftovers(const Descriptor& workers) {
 std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
 
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
-void remove_at_its_end(const RunFolder& run, const Descriptor& workers) {
+void remove_at_its_end(const MeetingPlace& run, const Descriptor& workers) {
   if (become_an_orphan({run.ctest.number(), workers.number()}) != Orphaning::in_orphan) {
     return;
   }
@@ -92,14 +90,14 @@ void remove_at_its_end(const RunFolder& run, const Descriptor& workers) {
 
 } // namespace
 
-RunFolder open_run_folder(const std::string& worker_key) {
-  RunFolder found;
+MeetingPlace open_meeting_place(const std::string& worker_key) {
+  MeetingPlace found;
   const auto ctest = os::find_ctest();
   if (!ctest) {
     found.problem = "CTest has not started it";
     return found;
   }
-  found.ctest = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, ctest->pid, 0))};
+  found.ctest = open_pidfd(ctest->pid);
   const auto start = os::start_time_of(ctest->pid); // if it is another process's by now, ctest is seen to have ended
   if (!found.ctest || !start) {
     found.problem = "the end of ctest could not be seen here";
@@ -110,35 +108,37 @@ RunFolder open_run_folder(const std::string& worker_key) {
   // Somebody else may have taken the usual name: then the folder is below the ledger's.
   std::string home;
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
-    if (!found.home && !above.empty()) {
+    if (!found.user_folder && !above.empty()) {
       home = above + "/gputest-" + std::to_string(own_user());
-      found.home = open_own_folder(AT_FDCWD, home.c_str());
-      if (!found.home && !worker_key.empty()) {
+      found.user_folder = open_own_folder(AT_FDCWD, home.c_str());
+      if (!found.user_folder && !worker_key.empty()) {
         const WithoutUmask modes;
         ::mkdir(above.c_str(), 0700);
-        found.home = make_own_folder(AT_FDCWD, home.c_str());
+        found.user_folder = make_own_folder(AT_FDCWD, home.c_str());
       }
     }
   }
   found.path = home + "/workers";
   const auto run = "workers/" + found.run_name; // nobody else can have put anything there
-  found.run = open_own_folder(found.home.number(), run.c_str());
+  found.run_folder = open_own_folder(found.user_folder.number(), run.c_str());
   if (worker_key.empty()) {
     return found;
   }
-  if (const auto workers = found.home && !found.run ? make_own_folder(found.home.number(), "workers") : Descriptor{}) {
+  if (const auto workers = found.user_folder && !found.run_folder
+                               ? make_own_folder(found.user_folder.number(), "workers")
+                               : Descriptor{}) {
     bool is_new = false;
-    found.run = make_own_folder(workers.number(), found.run_name.c_str(), &is_new);
+    found.run_folder = make_own_folder(workers.number(), found.run_name.c_str(), &is_new);
     if (is_new) {
       remove_leftovers(workers);
       remove_at_its_end(found, workers);
     }
   }
-  if (found.run) {
-    found.folder = make_own_folder(found.run.number(), worker_key.c_str());
+  if (found.run_folder) {
+    found.key_folder = make_own_folder(found.run_folder.number(), worker_key.c_str());
   }
   found.path += "/" + found.run_name + "/" + worker_key;
-  if (!found.folder) {
+  if (!found.key_folder) {
     found.problem = found.path +
                     " cannot be used: it has to be this user's own, and closed to others (0700). Remove it, or set "
                     "GPUTEST_DIR to a folder of your own";
@@ -238,7 +238,11 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
   return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder) {
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::vector<std::pair<std::size_t, std::string>> ended_workers(const Descriptor& folder) {
   std::vector<std::pair<std::size_t, std::string>> workers;
   for (const auto& line : lines_of(contents_of(folder, "workers"))) { // `<cases> <why>`
     workers.emplace_back(std::strtoul(line.c_str(), nullptr, 10), line.substr(line.find(' ') + 1));
