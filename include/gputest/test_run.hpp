@@ -92,9 +92,9 @@ public:
   /// thread.
   void run_again(Bytes needed, Bytes leased) noexcept;
 
-  /// For a test that ran out of memory that other processes have, or by what it takes without a lease: ends the
-  /// process, and the watcher runs the entry once more, alone. Returns if nobody watches, if anything else has failed
-  /// in the process, or if this is the last attempt.
+  /// For a test that ran out of memory because others hold it, or because this process holds memory without a lease:
+  /// ends the process, and the watcher runs the entry once more, alone. Returns if nobody watches, if anything else has
+  /// failed in the process, or if this is the last attempt.
   void run_again_alone(const policy::Stopped& stopped) noexcept;
 
   /// What became of one test, for the run log.
