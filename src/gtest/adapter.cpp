@@ -204,7 +204,7 @@ Plan Adapter::plan_for(const ::testing::UnitTest& unit_test, const Request& entr
     }
     if (test.should_run()) {
       add_to(plan, suite, test, entry);
-    } else if (runs_case_by_case_ && why_alone(suite, test, entry).empty()) { // it may run later
+    } else if (runs_case_by_case_ && reason_for_own_process(suite, test, entry).empty()) { // it may run later
       add_to(plan, suite, test, entry);
       if (announces_each_case_) {
         plan.requests.pop_back();

@@ -228,7 +228,7 @@ Request known_request(const TestSuite& suite, const TestInfo& test, const Reques
   return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
 }
 
-std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {
+std::string reason_for_own_process(const TestSuite& suite, const TestInfo& test, const Request& entry) {
   if (std::string{suite.name()}.find("DeathTest") != std::string::npos) { // as GoogleTest asks them to be called
     return "it is a death test";
   }

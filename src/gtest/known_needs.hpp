@@ -71,8 +71,8 @@ struct SuiteFixture {
 
 /// Why a test has to run in a process of its own, such as `it is a death test`; empty: it need not. `entry` is as for
 /// known_request().
-[[nodiscard]] std::string why_alone(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
-                                    const Request& entry);
+[[nodiscard]] std::string reason_for_own_process(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                                 const Request& entry);
 
 /// Records the fixture of a suite, once it was constructed.
 void remember_fixture(const ::testing::TestSuite& suite, const SuiteFixture& fixture);

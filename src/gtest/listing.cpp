@@ -116,7 +116,7 @@ ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vec
   if (uses_gpu(suite, test)) {
     listed.request = known_request(suite, test, entry);
   }
-  listed.alone = why_alone(suite, test, entry);
+  listed.alone = reason_for_own_process(suite, test, entry);
   return listed;
 }
 

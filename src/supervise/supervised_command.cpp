@@ -142,8 +142,8 @@ private:
 } // namespace
 
 std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point begun) {
-  // is_waiting() is asked before waited(), because a process adds its time before it stops waiting.
-  const bool waits = watch.page != nullptr && watch.page->is_waiting();
+  // observe_waits() is asked before waited(), because a process adds its time before it stops waiting.
+  const bool waits = watch.page != nullptr && watch.page->observe_waits();
   if (watch.limit.count() == 0) {
     return std::nullopt;
   }

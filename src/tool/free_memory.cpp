@@ -15,7 +15,7 @@ bool is_granted(const policy::Snapshot& snapshot) {
   const auto decision = policy::decide(snapshot, position);
   const auto* wait = std::get_if<policy::Wait>(&decision);
   return std::holds_alternative<policy::Grant>(decision) ||
-         (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough);
+         (wait != nullptr && policy::idle_to_evict(snapshot, position, *wait).enough);
 }
 
 /// Whether a process that arrives now enters and gets its bytes, both without waiting. Its claim is the last one.

@@ -165,7 +165,7 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
     page.emplace();
     os::set_status_page_of_process(os::TestStatusPage::open(page->path()));
     gate.while_waiting([&](const std::string& /*text*/) {
-      static_cast<void>(page->is_waiting());
+      static_cast<void>(page->observe_waits());
       notice.print_if_due(*page);
     });
   }

@@ -62,7 +62,7 @@ TEST_F(TimeLimit, does_not_count_waiting) {
   set("GPUTEST_ENTRY", page.path());
   auto waiter = start("limits", {"--gtest_filter=Waits.*"});
   waiter.wait_for_err(" waits for "); // it says so after a second
-  EXPECT_TRUE(page.is_waiting());
+  EXPECT_TRUE(page.observe_waits());
   const auto said = page.waits_for();
   EXPECT_NE(said, "");
   while (page.waits_for() == said) { // which says for how long the holder has it
@@ -73,7 +73,7 @@ TEST_F(TimeLimit, does_not_count_waiting) {
   const Ended ended = waiter.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_EQ(count(ended.err, " waits for "), 1U) << ended.err;
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   EXPECT_GE(page.waited(), std::chrono::seconds{1});
 }
 

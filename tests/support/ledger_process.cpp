@@ -104,7 +104,8 @@ public:
         {"exec", [&] { return become_cat(); }},
         {"beyond-claims",
          [&] {
-           return std::string{ledger_.beyond_claims(std::stoull(words.at(1))).external_bytes > 0 ? "external" : "none"};
+           return std::string{ledger_.unleased_memory(std::stoull(words.at(1))).external_bytes > 0 ? "external"
+                                                                                                   : "none"};
          }},
         {"release", done("released", [&] { ledger_.release(); })},
         {"idle", done(command, [&] { ledger_.set_idle(); })},

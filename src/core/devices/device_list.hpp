@@ -77,7 +77,7 @@ public:
 [[nodiscard]] std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none);
 
 /// What a process's devices show after its work on them is done.
-struct Settled {
+struct DeviceStateAfterSync {
   bool has_context = false; ///< on any device
   std::string error;        ///< the sticky error that makes the devices unusable in this process, such as
                             ///< `CUDA_ERROR_ILLEGAL_ADDRESS (700)`; empty if there is none
@@ -111,7 +111,7 @@ public:
   /// Waits for all work of this process, gives back what its memory pools keep that nothing uses, and looks for an
   /// error. Does nothing in a process that has no context, and makes none. Blocks until the work is done. Does not
   /// throw.
-  [[nodiscard]] virtual Settled synchronize_and_trim() = 0;
+  [[nodiscard]] virtual DeviceStateAfterSync synchronize_and_trim() = 0;
 
   /// What it has of its devices apart from memory, as the calling thread sees it. Makes no context. Does not throw.
   [[nodiscard]] virtual DeviceState state() const = 0;

@@ -34,7 +34,7 @@ struct SeenProcess {
   bool known_here = false; ///< whether that pid means anything in this process's pid namespace
 };
 
-SeenProcess look_at(const devices::ProcessMemory& listed) {
+SeenProcess identify(const devices::ProcessMemory& listed) {
   SeenProcess seen;
   seen.used_bytes = listed.used_bytes;
   seen.known_here = os::exists(static_cast<pid_t>(listed.pid));
@@ -92,7 +92,7 @@ public:
     used_bytes_ = use.used_bytes;
     if (use.processes) {
       processes_.emplace();
-      std::transform(use.processes->begin(), use.processes->end(), std::back_inserter(*processes_), look_at);
+      std::transform(use.processes->begin(), use.processes->end(), std::back_inserter(*processes_), identify);
     }
   }
 
@@ -123,9 +123,9 @@ public:
     return used_bytes_ <= ledger::bytes_of_an_unused_device || observed_at_ - first_seen >= long_ago_;
   }
 
-  [[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& records,
-                                                         DeviceMask device) const override {
-    const auto beyond = policy::beyond_claims(listed(records), claims(records, device));
+  [[nodiscard]] std::vector<std::uint64_t> over_lease_bytes(const std::vector<Record>& records,
+                                                            DeviceMask device) const override {
+    const auto beyond = policy::over_lease_bytes(listed(records), claims(records, device));
     std::vector<std::uint64_t> by_record;
     by_record.reserve(records.size());
     auto next = beyond.begin();
@@ -221,7 +221,7 @@ private:
 } // namespace
 
 std::string name_of_owner(std::int64_t pid, const std::vector<Record>& records) {
-  const auto owner = owner_of(look_at({pid, std::nullopt}), records);
+  const auto owner = owner_of(identify({pid, std::nullopt}), records);
   const auto found =
       std::find_if(records.begin(), records.end(), [&](const Record& record) { return record.pid == owner; });
   return found == records.end() ? "" : found->who;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/ledger.hpp"
 
-#include "core/ledger/client.hpp"
+#include "core/ledger/own_slot.hpp"
 #include "core/ledger/stored_record.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/lease_above.hpp"
@@ -19,7 +19,7 @@ using policy::Stage;
 
 Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceProbe> probe)
     : store_{folder, ledger_name, ledger_layout}, devices_{store_}, records_{store_, devices_, std::move(probe)},
-      client_{store_, records_} {}
+      own_slot_{store_, records_} {}
 
 /// Calls what changes the ledger. If that cannot notify a process, this one must look dead to it; and if the
 /// ledger's folder has been removed, that is what has to be said.
@@ -28,7 +28,7 @@ auto Ledger::or_lose_place(Function function) {
   try {
     return function();
   } catch (const os::CannotNotify& error) {
-    client_.give_up_slot(error.what());
+    own_slot_.give_up(error.what());
     store_.require_in_place();
     throw;
   } catch (const LedgerError&) {
@@ -40,15 +40,15 @@ auto Ledger::or_lose_place(Function function) {
 Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
   store_.lock_folder();
   std::unique_lock guard{store_.mutex()};
-  if (client_.forked()) {
+  if (own_slot_.forked()) {
     throw LedgerError{request.who +
                       " cannot enter the ledger: it was forked by a process that has, and runs under that "
                       "one's claim; start it as a program of its own"};
   }
   return or_lose_place([&] {
-    auto seen = client_.take(guard, request.candidates);
-    client_.own().who = request.who;
-    auto& claim = client_.own().claim = {};
+    auto seen = own_slot_.take(guard, request.candidates);
+    own_slot_.record().who = request.who;
+    auto& claim = own_slot_.record().claim = {};
     claim.stage = Stage::entering;
     claim.candidates = request.candidates;
     claim.gpus = request.gpus;
@@ -57,12 +57,12 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     claim.whole_devices = request.whole_devices;
     claim.estimated = request.estimated;
     if (!request.present) {
-      return wait_for_grant(client_, guard, patience, std::move(seen));
+      return wait_for_grant(own_slot_, guard, patience, std::move(seen));
     }
     auto at_once = patience;
     at_once.may_wait = false;
     at_once.leaving_lasts = std::chrono::milliseconds{0}; // for a larger lease they are notified then
-    auto result = wait_for_grant(client_, guard, at_once, std::move(seen));
+    auto result = wait_for_grant(own_slot_, guard, at_once, std::move(seen));
     if (result.kind == Result::Kind::granted) {
       return result;
     }
@@ -75,22 +75,22 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
 
 /// What the process uses is in use, whether it may or not; what it has not taken yet it must not count on.
 Result Ledger::enter_without_room(const EnterRequest& request) {
-  auto& claim = client_.own().claim;
+  auto& claim = own_slot_.record().claim;
   claim.stage = Stage::inside;
   claim.devices = request.candidates;
   claim.largest_bytes = 0;
   claim.whole_devices = false;
-  client_.write();
+  own_slot_.write();
   records_.notify_concerned();
   return {Result::Kind::granted, request.candidates, {}, {}};
 }
 
 Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
-  auto seen = records_.glance(request.devices); // before the mutex is taken: it may take milliseconds
+  auto seen = records_.observe_free_memory_only(request.devices); // before the mutex is taken: it may take milliseconds
   std::unique_lock guard{store_.mutex()};
-  release_late();
+  release_if_pending();
   require_may_lease(request);
-  Record& own = client_.own();
+  Record& own = own_slot_.record();
   if (patience.may_wait && !announce(request, seen)) {
     // Of all devices of the process, and once more: what somebody gave back meanwhile looked like an external
     // process's.
@@ -116,22 +116,22 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   own.claim.exclusive = request.exclusive;
   own.claim.medium_lock = request.medium_lock;
   own.claim.estimated = request.estimated;
-  return or_lose_place([&] { return wait_for_grant(client_, guard, patience, std::move(seen)); });
+  return or_lose_place([&] { return wait_for_grant(own_slot_, guard, patience, std::move(seen)); });
 }
 
 bool Ledger::may_wait_for(const LeaseRequest& request) {
-  if (request.bytes <= client_.own().claim.largest_bytes) {
+  if (request.bytes <= own_slot_.record().claim.largest_bytes) {
     return true;
   }
-  const auto seen = records_.observe(client_.own().claim.devices);
+  const auto seen = records_.observe(own_slot_.record().claim.devices);
   const std::lock_guard guard{store_.mutex()};
-  release_late();
+  release_if_pending();
   require_may_lease(request);
   return announce(request, seen);
 }
 
 void Ledger::require_may_lease(const LeaseRequest& request) const {
-  const Record& own = client_.own();
+  const Record& own = own_slot_.record();
   if (own.claim.stage == Stage::waiting || own.claim.stage == Stage::holding) {
     throw NestedLease{"this process asked for a lease for " + request.who + " while it has one for " + own.who +
                       "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
@@ -140,49 +140,49 @@ void Ledger::require_may_lease(const LeaseRequest& request) const {
   if (own.claim.stage == Stage::idle) {
     throw LedgerError{"a lease for " + request.who + " was asked for by a process that is idle on the ledger"};
   }
-  if (own.claim.stage != Stage::inside || client_.forked()) {
+  if (own.claim.stage != Stage::inside || own_slot_.forked()) {
     throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
   }
 }
 
 bool Ledger::grow(std::uint64_t bytes, const Patience& patience) {
-  if (client_.forked()) {
+  if (own_slot_.forked()) {
     return false;
   }
   std::unique_lock guard{store_.mutex()};
-  release_late();
-  const policy::Claim& claim = client_.own().claim;
+  release_if_pending();
+  const policy::Claim& claim = own_slot_.record().claim;
   if (claim.stage != Stage::holding || claim.exclusive || bytes <= claim.lease_bytes) {
     return claim.stage == Stage::holding;
   }
   const policy::DeviceMask devices = claim.wanted;
   guard.unlock();
-  auto seen = records_.glance(devices);
+  auto seen = records_.observe_free_memory_only(devices);
   guard.lock();
-  return grow_lease(client_, guard, bytes, patience, std::move(seen));
+  return grow_lease(own_slot_, guard, bytes, patience, std::move(seen));
 }
 
 void Ledger::release() noexcept {
-  if (client_.forked()) {
+  if (own_slot_.forked()) {
     return;
   }
   try {
     const std::lock_guard guard{store_.mutex()};
-    release_is_late_ = true;
-    release_late();
+    release_is_pending_ = true;
+    release_if_pending();
   } catch (const LedgerError&) {
     // Either the claim stays until the mutex can be had, or the process ends, which harms nobody but those who wait for
     // it; or the place is lost. require_intact() and the next lease tell of it.
-    release_is_late_ = client_.own().claim.stage == Stage::holding;
+    release_is_pending_ = own_slot_.record().claim.stage == Stage::holding;
   }
 }
 
 /// Does what release() has to do, or could not do. Under the mutex.
-void Ledger::release_late() {
-  if (std::exchange(release_is_late_, false) && client_.own().claim.stage == Stage::holding) {
-    client_.stop_wanting();
+void Ledger::release_if_pending() {
+  if (std::exchange(release_is_pending_, false) && own_slot_.record().claim.stage == Stage::holding) {
+    own_slot_.withdraw_request();
     or_lose_place([&] {
-      client_.write();
+      own_slot_.write();
       records_.notify_concerned();
     });
   }
@@ -190,22 +190,22 @@ void Ledger::release_late() {
 
 /// What changes the record afterwards looks whether the place is kept.
 void Ledger::require_stage(Stage stage, const char* what) const {
-  if (client_.own().claim.stage == stage && !client_.forked()) {
+  if (own_slot_.record().claim.stage == stage && !own_slot_.forked()) {
     return;
   }
-  if (client_.own().claim.stage != Stage::outside) {
-    client_.require_kept();
+  if (own_slot_.record().claim.stage != Stage::outside) {
+    own_slot_.require_kept();
   }
-  const std::string& who = client_.own().who;
+  const std::string& who = own_slot_.record().who;
   throw LedgerError{(who.empty() ? "this process" : who) + " cannot " + what};
 }
 
 void Ledger::set_idle() {
   const std::lock_guard guard{store_.mutex()};
-  release_late();
+  release_if_pending();
   require_stage(Stage::inside, "be idle on the ledger: it has not entered, has a lease, or is idle");
   or_lose_place([&] {
-    client_.become_idle();
+    own_slot_.become_idle();
     records_.notify_concerned(); // whoever it keeps waiting may notify it from now on
   });
 }
@@ -213,56 +213,56 @@ void Ledger::set_idle() {
 bool Ledger::resume() {
   std::unique_lock guard{store_.mutex()};
   require_stage(Stage::idle, "take work again: it is not idle on the ledger");
-  if (const auto asked = client_.asked_of_own_devices(); asked != 0 && !has_to_leave()) {
+  if (const auto asked = own_slot_.asked_of_own_devices(); asked != 0 && !has_to_leave()) {
     guard.unlock();
     const auto seen = records_.observe(asked);
     guard.lock();
-    if (client_.is_in_the_way(seen)) {
+    if (own_slot_.is_in_the_way(seen)) {
       return false;
     }
   }
   if (has_to_leave()) {
     return false;
   }
-  or_lose_place([&] { client_.resume(); });
+  or_lose_place([&] { own_slot_.resume(); });
   return true;
 }
 
-bool Ledger::has_to_leave() const { return client_.wake_fifo().is_notified(); }
+bool Ledger::has_to_leave() const { return own_slot_.wake_fifo().is_notified(); }
 
-int Ledger::leave_descriptor() const { return client_.wake_fifo().number(); }
+int Ledger::leave_descriptor() const { return own_slot_.wake_fifo().number(); }
 
 void Ledger::set_overhead(std::uint64_t bytes) {
   const std::lock_guard guard{store_.mutex()};
-  Record& own = client_.own();
-  if (client_.forked() || own.claim.stage == Stage::outside ||
+  Record& own = own_slot_.record();
+  if (own_slot_.forked() || own.claim.stage == Stage::outside ||
       (bytes == own.claim.overhead_bytes && !overhead_is_unwritten_)) {
     return;
   }
   own.claim.overhead_bytes = bytes;
   overhead_is_unwritten_ = true;
   or_lose_place([&] {
-    client_.correct();
+    own_slot_.correct();
     records_.notify_concerned();
   });
   overhead_is_unwritten_ = false;
 }
 
 void Ledger::require_intact() const {
-  if (client_.own().claim.stage != Stage::outside && !client_.forked()) {
-    client_.require_kept();
+  if (own_slot_.record().claim.stage != Stage::outside && !own_slot_.forked()) {
+    own_slot_.require_kept();
     store_.require_intact();
   }
 }
 
-Blocked Ledger::beyond_claims(policy::DeviceMask devices) {
+Blocked Ledger::unleased_memory(policy::DeviceMask devices) {
   Blocked found;
   for (int look = 0; look == 0 || (found.external_bytes > 0 && look < max_looks_for_external_memory); ++look) {
     const auto seen = records_.observe(devices);
     const std::lock_guard guard{store_.mutex()};
     const auto all = records_.read_named();
     found = {};
-    attribute_external(found, all, all.size(), devices, seen);
+    explain_unleased_memory(found, all, all.size(), devices, seen);
   }
   return found;
 }
@@ -296,7 +296,7 @@ Ledger::Contents Ledger::contents() {
   return contents;
 }
 
-std::string Ledger::credential() const { return client_.taken() ? credential_of(client_.own()) : std::string{}; }
+std::string Ledger::credential() const { return own_slot_.taken() ? credential_of(own_slot_.record()) : std::string{}; }
 
 std::optional<Record> Ledger::holder_of(const std::string& credential) {
   if (credential.empty()) {
@@ -328,20 +328,20 @@ std::optional<Record> Ledger::holder_above() {
   return above && records_.lives(holders[*above].slot) ? std::optional{holders[*above]} : std::nullopt;
 }
 
-void Ledger::inherit_across_exec() { client_.inherit_across_exec(); }
+void Ledger::inherit_across_exec() { own_slot_.inherit_across_exec(); }
 
 /// Whether the process may wait for this lease: it announced it when it entered, or could have done so, by what its
 /// devices showed. A device that was not observed counts as one that has no room.
 bool Ledger::announce(const LeaseRequest& request, const Observations& seen) {
-  auto& claim = client_.own().claim;
+  auto& claim = own_slot_.record().claim;
   if (request.exclusive) {
     return claim.whole_devices;
   }
   if (request.bytes > claim.largest_bytes) {
     auto all = records_.read();
-    const std::size_t position = client_.with_own(all);
+    const std::size_t position = own_slot_.with_own(all);
     const auto snapshot = records_.snapshot(all, claim.devices, seen);
-    const auto to_leave = policy::who_has_to_leave_for(snapshot, position, request.bytes);
+    const auto to_leave = policy::idle_to_evict_for(snapshot, position, request.bytes);
     if (!to_leave) {
       return false;
     }
@@ -353,7 +353,7 @@ bool Ledger::announce(const LeaseRequest& request, const Observations& seen) {
     // In the record before the mutex is unlocked: others enter by what it says.
     const std::uint64_t announced = std::exchange(claim.largest_bytes, request.bytes);
     try {
-      client_.correct();
+      own_slot_.correct();
     } catch (...) {
       claim.largest_bytes = announced;
       throw;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/ledger/client.hpp"
 #include "core/ledger/device_table.hpp"
+#include "core/ledger/own_slot.hpp"
 #include "core/ledger/record.hpp"
 #include "core/ledger/records.hpp"
 
@@ -101,7 +101,7 @@ public:
 
   /// The processes that have memory of these devices beyond their claims right now, this one included; `external` if
   /// programs that are not on the ledger have some. Throws LedgerError.
-  [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices);
+  [[nodiscard]] Blocked unleased_memory(policy::DeviceMask devices);
   [[nodiscard]] std::vector<Record> records();
 
   /// All that is in the ledger, for people.
@@ -136,13 +136,13 @@ private:
   void require_stage(policy::Stage stage, const char* what) const;
   [[nodiscard]] bool announce(const LeaseRequest& request, const Observations& seen);
 
-  void release_late();
+  void release_if_pending();
 
   os::SlotStore store_;
   DeviceTable devices_;
   Records records_;
-  Client client_;
-  bool release_is_late_ = false;       ///< release() is to be done when the mutex can be had
+  OwnSlot own_slot_;
+  bool release_is_pending_ = false;    ///< release() is to be done when the mutex can be had
   bool overhead_is_unwritten_ = false; ///< set_overhead() has failed
 };
 

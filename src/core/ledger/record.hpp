@@ -56,8 +56,8 @@ public:
 
   /// What the process of each record had of the device beyond its claim, by the record's position; empty if it did not
   /// show. The capacity counts it as external.
-  [[nodiscard]] virtual std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& /*records*/,
-                                                                 policy::DeviceMask /*device*/) const {
+  [[nodiscard]] virtual std::vector<std::uint64_t> over_lease_bytes(const std::vector<Record>& /*records*/,
+                                                                    policy::DeviceMask /*device*/) const {
     return {};
   }
 

@@ -25,7 +25,7 @@ bool is_queued(Stage stage) { return stage == Stage::entering || stage == Stage:
 std::vector<Record> Records::read_where(bool (*wanted)(Stage), Record (*make)(std::size_t, const StoredRecord&)) const {
   std::vector<Record> records;
   store_->for_each<StoredRecord>([&](std::size_t slot, const StoredRecord& stored) {
-    if (stored.stage == 0 || taken_off_.count({slot, stored.identity}) != 0) {
+    if (stored.stage == 0 || reclaimed_.count({slot, stored.identity}) != 0) {
       return;
     }
     Record record = make(slot, stored);
@@ -69,10 +69,10 @@ Observations Records::observe(DeviceMask devices) const {
   return seen;
 }
 
-Observations Records::glance(DeviceMask devices) const {
-  class Glance : public Observation {
+Observations Records::observe_free_memory_only(DeviceMask devices) const {
+  class FreeMemoryOnly : public Observation {
   public:
-    explicit Glance(policy::Capacity capacity) : capacity_{capacity} {}
+    explicit FreeMemoryOnly(policy::Capacity capacity) : capacity_{capacity} {}
     [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& /*records*/,
                                             DeviceMask /*device*/) const override {
       return capacity_;
@@ -90,7 +90,7 @@ Observations Records::glance(DeviceMask devices) const {
     const auto capacity = quicker ? probe_->least_capacity(devices_->uuid(index)) : std::nullopt;
     quicker = capacity.has_value();
     if (quicker) {
-      seen.devices[index] = std::make_shared<Glance>(*capacity);
+      seen.devices[index] = std::make_shared<FreeMemoryOnly>(*capacity);
     }
   });
   return quicker ? seen : observe(devices);
@@ -114,7 +114,7 @@ void Records::reap(std::vector<Record>& all, const std::vector<Record>& ended, c
       if (store_->is_own(record->slot)) {
         store_->write(record->slot, StoredRecord{});
       } else {
-        taken_off_.insert({record->slot, record->identity});
+        reclaimed_.insert({record->slot, record->identity});
       }
       all.erase(record);
       continue;
@@ -208,8 +208,8 @@ std::vector<Record> in_slots(const std::vector<Record>& records, const std::vect
   return found;
 }
 
-void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::size_t own, policy::DeviceMask devices,
-                        const Observations& seen) {
+void explain_unleased_memory(Blocked& blocked, const std::vector<Record>& all, std::size_t own,
+                             policy::DeviceMask devices, const Observations& seen) {
   for_each_device(devices, [&](std::size_t index) {
     const auto observation = seen.devices.find(index);
     if (observation == seen.devices.end()) {
@@ -217,7 +217,7 @@ void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::s
     }
     const auto device = policy::DeviceMask{1} << index;
     std::uint64_t external = observation->second->capacity(all, device).external_bytes;
-    const auto beyond = observation->second->beyond_claims(all, device);
+    const auto beyond = observation->second->over_lease_bytes(all, device);
     bool known = false;
     for (std::size_t i = 0; i < beyond.size(); ++i) {
       external -= std::min(external, beyond[i]);
@@ -234,45 +234,48 @@ void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::s
   });
 }
 
-Look look_at(const std::vector<Record>& all, std::size_t own, const policy::Snapshot& snapshot,
-             const Observations& seen, bool queued) {
+Evaluation evaluate(const std::vector<Record>& all, std::size_t own, const policy::Snapshot& snapshot,
+                    const Observations& seen, bool queued) {
   const policy::Claim& claim = all[own].claim;
-  Look look;
-  look.decision = policy::decide(snapshot, own);
+  Evaluation evaluation;
+  evaluation.decision = policy::decide(snapshot, own);
   // A process that passes others must not delay them: how much external processes have of the device has to be known.
   const bool nobody_else_waits = std::none_of(all.begin(), all.end(), [&](const Record& record) {
     return record.slot != all[own].slot && record.claim.stage == policy::Stage::waiting &&
            (record.claim.wanted & claim.wanted) != 0;
   });
-  look.decided = seen.complete || (std::holds_alternative<policy::Grant>(look.decision) && nobody_else_waits);
-  if (const auto* wait = std::get_if<policy::Wait>(&look.decision)) {
-    look.external = wait->external;
-    look.blocked.own_overhead_bytes = claim.overhead_bytes;
+  evaluation.decided =
+      seen.complete || (std::holds_alternative<policy::Grant>(evaluation.decision) && nobody_else_waits);
+  if (const auto* wait = std::get_if<policy::Wait>(&evaluation.decision)) {
+    evaluation.external = wait->external;
+    evaluation.blocked.own_overhead_bytes = claim.overhead_bytes;
     if (wait->external || !queued) {
-      attribute_external(look.blocked, all, own, policy::asked_devices(claim), seen);
+      explain_unleased_memory(evaluation.blocked, all, own, policy::asked_devices(claim), seen);
     }
     if (!wait->external) {
-      look.blocked.excesses.clear();
-      look.blocked.external_bytes = 0;
+      evaluation.blocked.excesses.clear();
+      evaluation.blocked.external_bytes = 0;
     }
     for (const std::size_t blocker : wait->blockers) {
-      look.blocked.blockers.push_back(all[blocker]);
-      (all[blocker].alive ? look.living : look.dead).push_back(all[blocker]);
+      evaluation.blocked.blockers.push_back(all[blocker]);
+      (all[blocker].alive ? evaluation.living : evaluation.dead).push_back(all[blocker]);
     }
-    const auto leaving = policy::who_has_to_leave(snapshot, own, *wait);
+    const auto leaving = policy::idle_to_evict(snapshot, own, *wait);
     for (const std::size_t idle : leaving.positions) {
-      look.to_leave.push_back(all[idle]);
+      evaluation.to_leave.push_back(all[idle]);
     }
-    look.they_leave =
-        !look.to_leave.empty() && (leaving.enough || (look.to_leave.size() == look.living.size() && !look.external));
+    evaluation.they_leave =
+        !evaluation.to_leave.empty() &&
+        (leaving.enough || (evaluation.to_leave.size() == evaluation.living.size() && !evaluation.external));
     if (wait->behind == 0) {
-      look.stuck = policy::is_stuck(snapshot, own);
+      evaluation.stuck = policy::is_stuck(snapshot, own);
     }
     for_each_device(claim.wanted, [&](std::size_t index) {
-      look.nobody_moves = look.nobody_moves || policy::everybody_waits(snapshot, policy::DeviceMask{1} << index);
+      evaluation.nobody_moves =
+          evaluation.nobody_moves || policy::everybody_waits(snapshot, policy::DeviceMask{1} << index);
     });
   }
-  return look;
+  return evaluation;
 }
 
 } // namespace gputest::ledger

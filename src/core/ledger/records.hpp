@@ -52,8 +52,8 @@ public:
   /// Looks at devices. Not under the mutex: it may take milliseconds.
   [[nodiscard]] Observations observe(policy::DeviceMask devices) const;
 
-  /// The same without asking whose the memory is that is in use, where that is quicker.
-  [[nodiscard]] Observations glance(policy::DeviceMask devices) const;
+  /// The same without asking whose the memory in use is, where that is quicker.
+  [[nodiscard]] Observations observe_free_memory_only(policy::DeviceMask devices) const;
 
   /// Of the processes in `ended`, whose ends were seen before `seen` was observed: takes those whose memory is back off
   /// the ledger and out of `all`; the others lose their places in the queue, and are marked in `all`. A process
@@ -89,7 +89,7 @@ private:
   DeviceTable* devices_;
   std::shared_ptr<const DeviceProbe> probe_;
   /// Of ended processes of other users, whose records only those can clear: the memory of these is back.
-  std::set<std::pair<std::size_t, std::uint64_t>> taken_off_;
+  std::set<std::pair<std::size_t, std::uint64_t>> reclaimed_;
 };
 
 /// The slots of these, and the devices that they claim.
@@ -99,7 +99,7 @@ private:
 [[nodiscard]] std::vector<Record> in_slots(const std::vector<Record>& records, const std::vector<std::size_t>& slots);
 
 /// What a claim that asks for something finds: the decision, and who stands in the way.
-struct Look {
+struct Evaluation {
   policy::Decision decision;
   Blocked blocked;
   std::vector<Record> living;   ///< those in the way that were not seen to end
@@ -120,15 +120,15 @@ struct Look {
 
 /// What `seen` and `all` mean for the claim at `own`, which asks for something. `all` has everybody, of whom those that
 /// have ended and those that are stopped are marked. `queued`: others may have seen the claim wait. Asks nobody.
-[[nodiscard]] Look look_at(const std::vector<Record>& all, std::size_t own, const policy::Snapshot& snapshot,
-                           const Observations& seen, bool queued);
+[[nodiscard]] Evaluation evaluate(const std::vector<Record>& all, std::size_t own, const policy::Snapshot& snapshot,
+                                  const Observations& seen, bool queued);
 
 /// A process that releases between two looks makes its memory seem an external process's: look again at once, but no
 /// oftener than this before it is believed. Where so much changes there is soon another reason to look.
 inline constexpr int max_looks_for_external_memory = 3;
 
 /// Says in `blocked` whose the external memory of these devices is; the process at `own` is not named.
-void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::size_t own, policy::DeviceMask devices,
-                        const Observations& seen);
+void explain_unleased_memory(Blocked& blocked, const std::vector<Record>& all, std::size_t own,
+                             policy::DeviceMask devices, const Observations& seen);
 
 } // namespace gputest::ledger

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/ledger/client.hpp"
+#include "core/ledger/own_slot.hpp"
 
 #include "core/ledger/records.hpp"
 #include "core/ledger/storage/slot_store.hpp"
@@ -76,7 +76,7 @@ void add_all(std::vector<Record>& to, const std::vector<Record>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// What is to be done after a look, and by when.
+/// What is to be done after an evaluation, and by when.
 struct NextStep {
   enum class Step {
     grant,
@@ -103,13 +103,13 @@ struct NextStep {
 /// Or, with `grows_to` bytes, a held lease that grows. Its record says that it holds, and nobody sees it wait.
 class Waiting {
 public:
-  Waiting(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen,
+  Waiting(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen,
           std::uint64_t grows_to = 0)
-      : client_{client}, records_{client.records()}, guard_{guard}, patience_{patience}, grows_to_{grows_to},
-        seen_{std::move(seen)}, watches_{client.store()}, notice_at_{steady_clock::now() + patience.notice_after},
+      : own_slot_{own_slot}, records_{own_slot.records()}, guard_{guard}, patience_{patience}, grows_to_{grows_to},
+        seen_{std::move(seen)}, watches_{own_slot.store()}, notice_at_{steady_clock::now() + patience.notice_after},
         look_who_is_stopped_at_{later(steady_clock::now(), patience.observation_lasts)} {
     if (grows()) {
-      held_ = client.own();
+      held_ = own_slot.record();
       left_at_ = patience.until;
     }
   }
@@ -121,26 +121,26 @@ public:
 
 private:
   [[nodiscard]] bool grows() const { return grows_to_ != 0; }
-  [[nodiscard]] const Record& own() const { return grows() ? held_ : client_.own(); }
+  [[nodiscard]] const Record& own() const { return grows() ? held_ : own_slot_.record(); }
   [[nodiscard]] DeviceMask asked() const { return grows() ? own().claim.wanted : policy::asked_devices(own().claim); }
   [[nodiscard]] std::optional<Result::Kind> outdated();
-  [[nodiscard]] Look look(std::vector<Record> all) const;
-  [[nodiscard]] NextStep next_step(const Look& look, const std::vector<Record>& all) const;
+  [[nodiscard]] Evaluation evaluate(std::vector<Record> all) const;
+  [[nodiscard]] NextStep next_step(const Evaluation& evaluation, const std::vector<Record>& all) const;
   Result grant(const policy::Grant& grant);
   Result grow();
-  void probe(const Look& look);
-  Result give_up_for(const Look& look, const NextStep& next);
-  void say_in_the_record(const Look& look);
-  void wait(const Look& look, const NextStep& next);
-  [[nodiscard]] bool sleep_until_something_changes(const Look& look, const NextStep& next,
+  void probe(const Evaluation& evaluation);
+  Result give_up_for(const Evaluation& evaluation, const NextStep& next);
+  void say_in_the_record(const Evaluation& evaluation);
+  void wait(const Evaluation& evaluation, const NextStep& next);
+  [[nodiscard]] bool sleep_until_something_changes(const Evaluation& evaluation, const NextStep& next,
                                                    const std::vector<Record>& ahead);
-  [[nodiscard]] os::Woken sleep(const Look& look, steady_clock::time_point until);
+  [[nodiscard]] os::Woken sleep(const Evaluation& evaluation, steady_clock::time_point until);
   void observe(const std::vector<Record>& ahead);
   [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
   [[nodiscard]] Blocked for_people(Blocked blocked) const;
   void mark_ended(Blocked& blocked) const;
 
-  Client& client_;
+  OwnSlot& own_slot_;
   Records& records_;
   std::unique_lock<os::FileLock>& guard_;
   const Patience& patience_;
@@ -172,29 +172,29 @@ Result Waiting::run() {
     }
     auto all = records_.read();
     if (!queued_ && !grows()) {
-      client_.own().claim.ticket = next_ticket(all, own().slot);
+      own_slot_.record().claim.ticket = next_ticket(all, own().slot);
     }
-    const Look look = this->look(all);
-    const NextStep next = next_step(look, all);
+    const Evaluation evaluation = evaluate(all);
+    const NextStep next = next_step(evaluation, all);
     if (next.step == Step::grant) {
-      return grows() ? grow() : grant(std::get<policy::Grant>(look.decision));
+      return grows() ? grow() : grant(std::get<policy::Grant>(evaluation.decision));
     }
     if (next.step == Step::refuse) {
-      return give_up({Result::Kind::refused, 0, std::get<policy::Refusal>(look.decision), {}});
+      return give_up({Result::Kind::refused, 0, std::get<policy::Refusal>(evaluation.decision), {}});
     }
     if (next.step == Step::give_up) {
-      return give_up_for(look, next);
+      return give_up_for(evaluation, next);
     }
     if (next.step == Step::count_own_bytes) {
-      own_excess_bytes_ += look.blocked.own_excess_bytes;
-      client_.own().claim.overhead_bytes += look.blocked.own_excess_bytes;
-      ended_ = look.dead;
+      own_excess_bytes_ += evaluation.blocked.own_excess_bytes;
+      own_slot_.record().claim.overhead_bytes += evaluation.blocked.own_excess_bytes;
+      ended_ = evaluation.dead;
       looks_for_external_memory_ = 0;
       was_late_ = false;
       continue;
     }
     if (next.step == Step::wait) {
-      say_in_the_record(look); // under the mutex
+      say_in_the_record(evaluation); // under the mutex
     }
     before_ = std::move(all);
     if (next.step == Step::observe) {
@@ -203,7 +203,7 @@ Result Waiting::run() {
       observe({});
       continue;
     }
-    ended_ = look.dead;
+    ended_ = evaluation.dead;
     if (next.step == Step::observe_again) {
       ++looks_for_external_memory_;
       guard_.unlock();
@@ -213,9 +213,9 @@ Result Waiting::run() {
     looks_for_external_memory_ = 0;
     was_late_ = false;
     if (next.step == Step::probe) {
-      probe(look);
+      probe(evaluation);
     } else {
-      wait(look, next);
+      wait(evaluation, next);
     }
   }
 }
@@ -225,81 +225,81 @@ std::optional<Result::Kind> Waiting::outdated() {
   if (!grows()) {
     return std::nullopt;
   }
-  const policy::Claim& now = client_.own().claim;
+  const policy::Claim& now = own_slot_.record().claim;
   if (now.stage != Stage::holding || now.ticket != own().claim.ticket) {
     return Result::Kind::would_wait;
   }
-  held_ = client_.own();
+  held_ = own_slot_.record();
   return now.lease_bytes >= grows_to_ ? std::optional{Result::Kind::granted} : std::nullopt;
 }
 
 /// Of everybody as their records say, but for those that were seen to end, or stopped: does not find out who is alive
 /// or stopped, and asks no device what it shows.
-Look Waiting::look(std::vector<Record> all) const {
+Evaluation Waiting::evaluate(std::vector<Record> all) const {
   records_.reap(all, ended_, seen_);
   for (Record& record : all) {
     record.claim.stopped = has(stopped_, record);
   }
-  const std::size_t position = client_.with_own(all);
+  const std::size_t position = own_slot_.with_own(all);
   if (!grows()) {
-    return look_at(all, position, records_.snapshot(all, asked(), seen_), seen_, queued_);
+    return ledger::evaluate(all, position, records_.snapshot(all, asked(), seen_), seen_, queued_);
   }
   all[position].claim.lease_bytes = grows_to_; // what it has beyond the held lease is its own, up to the larger one
   const auto growing = policy::with_growing(records_.snapshot(all, asked(), seen_), position, own().claim.lease_bytes);
-  return look_at(all, position, growing, seen_, queued_);
+  return ledger::evaluate(all, position, growing, seen_, queued_);
 }
 
-NextStep Waiting::next_step(const Look& look, const std::vector<Record>& all) const {
+NextStep Waiting::next_step(const Evaluation& evaluation, const std::vector<Record>& all) const {
   using Step = NextStep::Step;
   NextStep next;
   next.now = steady_clock::now();
-  const bool grants = std::holds_alternative<policy::Grant>(look.decision);
+  const bool grants = std::holds_alternative<policy::Grant>(evaluation.decision);
   // A process may be stopped for hours between its observation and this look. Only once in a row: where the mutex
   // takes that long, the request has to be granted some time.
   next.is_old = grants && !was_late_ && later(seen_.began, patience_.observation_lasts) < next.now;
-  if (!look.decided || next.is_old) {
+  if (!evaluation.decided || next.is_old) {
     next.step = Step::observe;
     return next;
   }
-  if (grants || std::holds_alternative<policy::Refusal>(look.decision)) {
+  if (grants || std::holds_alternative<policy::Refusal>(evaluation.decision)) {
     next.step = grants ? Step::grant : Step::refuse;
     return next;
   }
   // What was given back since seen_ was observed looks like an external process's, as long as others can be shown to
   // have had it.
-  if (look.external && looks_for_external_memory_ < max_looks_for_external_memory &&
+  if (evaluation.external && looks_for_external_memory_ < max_looks_for_external_memory &&
       (!before_ || !same_claims(*before_, all, asked(), own().slot))) {
     next.step = Step::observe_again;
     return next;
   }
   // That memory is not free again before this request is answered: it is this process's own, like its context, and not
   // an external process's. If everybody does so, it shows who is stuck.
-  if (!queued_ && own().claim.stage == Stage::waiting && look.blocked.own_excess_bytes > 0) {
+  if (!queued_ && own().claim.stage == Stage::waiting && evaluation.blocked.own_excess_bytes > 0) {
     next.step = Step::count_own_bytes;
     return next;
   }
   // The memory of the dead is on its way back: that is no reason to say that somebody is there.
   next.leave_until = left_at_.value_or(later(next.now, patience_.leaving_lasts));
-  next.they_leave = look.they_leave && next.now < next.leave_until;
-  next.may_not_wait = !patience_.may_wait && !look.for_the_dead_only() && !next.they_leave;
+  next.they_leave = evaluation.they_leave && next.now < next.leave_until;
+  next.may_not_wait = !patience_.may_wait && !evaluation.for_the_dead_only() && !next.they_leave;
   next.tells = next.now >= notice_at_;
-  const bool gives_up = next.may_not_wait || (next.now >= patience_.until && !next.they_leave) || look.stuck;
+  const bool gives_up = next.may_not_wait || (next.now >= patience_.until && !next.they_leave) || evaluation.stuck;
   const bool names_somebody = gives_up || (next.tells && patience_.on_wait);
   // Not those who have ended and were not seen to.
-  const bool all_probed =
-      std::all_of(look.living.begin(), look.living.end(), [&](const Record& record) { return has(probed_, record); });
+  const bool all_probed = std::all_of(evaluation.living.begin(), evaluation.living.end(),
+                                      [&](const Record& record) { return has(probed_, record); });
   next.step = names_somebody && !all_probed ? Step::probe : gives_up ? Step::give_up : Step::wait;
   return next;
 }
 
 Result Waiting::grant(const policy::Grant& grant) {
-  client_.require_in_place();
-  policy::Claim& claim = client_.own().claim;
+  own_slot_.require_in_place();
+  policy::Claim& claim = own_slot_.record().claim;
   const bool enters = claim.stage == Stage::entering;
   claim.stage = enters ? Stage::inside : Stage::holding;
   claim.devices = enters ? grant.devices : claim.devices;
   claim.behind = 0;
-  client_.write();
+  own_slot_.write();
   // Those that it kept waiting have to look again. A process that enters may have been in the way on devices that it
   // did not take, and those behind it there watched it and nobody else.
   if (queued_ && enters) {
@@ -313,11 +313,11 @@ Result Waiting::grant(const policy::Grant& grant) {
 /// The claim keeps its ticket: the growth has delayed nobody, and later requests must not delay it. Nobody is notified,
 /// since nobody can have more now than before.
 Result Waiting::grow() {
-  client_.require_in_place();
-  std::uint64_t& bytes = client_.own().claim.lease_bytes;
+  own_slot_.require_in_place();
+  std::uint64_t& bytes = own_slot_.record().claim.lease_bytes;
   const std::uint64_t held = std::exchange(bytes, grows_to_);
   try {
-    client_.correct();
+    own_slot_.correct();
   } catch (...) {
     bytes = held;
     throw;
@@ -331,74 +331,74 @@ Result Waiting::give_up(Result result) {
   }
   result.blocked.own_overhead_bytes = own().claim.overhead_bytes;
   result.blocked.own_excess_bytes = own_excess_bytes_;
-  client_.stop_wanting();
-  client_.write();
+  own_slot_.withdraw_request();
+  own_slot_.write();
   if (queued_) {
     records_.notify_all_queued();
   }
   return result;
 }
 
-Result Waiting::give_up_for(const Look& look, const NextStep& next) {
+Result Waiting::give_up_for(const Evaluation& evaluation, const NextStep& next) {
   const auto kind = next.may_not_wait             ? Result::Kind::would_wait
                     : next.now >= patience_.until ? Result::Kind::timed_out
                                                   : Result::Kind::stuck;
-  auto result = give_up({kind, 0, {}, for_people(look.blocked)});
+  auto result = give_up({kind, 0, {}, for_people(evaluation.blocked)});
   guard_.unlock();
   mark_ended(result.blocked);
   return result;
 }
 
-void Waiting::probe(const Look& look) {
+void Waiting::probe(const Evaluation& evaluation) {
   guard_.unlock();
-  const auto exited = in_slots(look.living, watches_.ended_among(slots_of(look.living)));
+  const auto exited = in_slots(evaluation.living, watches_.ended_among(slots_of(evaluation.living)));
   probed_.clear();
-  std::copy_if(look.living.begin(), look.living.end(), std::back_inserter(probed_),
+  std::copy_if(evaluation.living.begin(), evaluation.living.end(), std::back_inserter(probed_),
                [&](const Record& record) { return !has(exited, record); });
   add_all(ended_, exited);
   observe(ahead_among(probed_));
 }
 
 /// Under the mutex: that it waits, and behind whom.
-void Waiting::say_in_the_record(const Look& look) {
+void Waiting::say_in_the_record(const Evaluation& evaluation) {
   if (!waits_) {
     waits_.emplace();
   }
   if (grows()) {
-    client_.wake_fifo().drain(); // not after the sleep: another thread may wait for a new lease by then
+    own_slot_.wake_fifo().drain(); // not after the sleep: another thread may wait for a new lease by then
     return;
   }
-  policy::Claim& claim = client_.own().claim;
-  const std::uint64_t behind = std::get<policy::Wait>(look.decision).behind;
+  policy::Claim& claim = own_slot_.record().claim;
+  const std::uint64_t behind = std::get<policy::Wait>(evaluation.decision).behind;
   if (queued_ && behind == claim.behind) {
     return;
   }
   claim.behind = behind;
   if (queued_) {
-    client_.correct();
+    own_slot_.correct();
     return;
   }
-  client_.write();
+  own_slot_.write();
   queued_ = true;
-  if (look.nobody_moves) {
+  if (evaluation.nobody_moves) {
     records_.notify_concerned(); // the first in the queue may be stuck from now on, and has to see that
   }
 }
 
 /// Begins under the mutex, and ends with what was observed after the wait, under the mutex again.
-void Waiting::wait(const Look& look, const NextStep& next) {
-  if (!look.to_leave.empty()) {
+void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
+  if (!evaluation.to_leave.empty()) {
     left_at_ = next.leave_until;
-    records_.notify(look.to_leave);
+    records_.notify(evaluation.to_leave);
   }
   if (next.tells) {
     const bool again = patience_.notice_every > std::chrono::milliseconds{0};
     notice_at_ = again ? next.now + patience_.notice_every : steady_clock::time_point::max();
   }
-  std::vector<Record> ahead = ahead_among(look.living);
+  std::vector<Record> ahead = ahead_among(evaluation.living);
   probed_.clear();
   if (next.tells && patience_.on_wait) {
-    Blocked blocked = for_people(look.blocked);
+    Blocked blocked = for_people(evaluation.blocked);
     // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
     guard_.unlock();
     mark_ended(blocked);
@@ -406,8 +406,8 @@ void Waiting::wait(const Look& look, const NextStep& next) {
   } else {
     guard_.unlock();
     // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
-    if (sleep_until_something_changes(look, next, ahead) && !grows()) {
-      client_.wake_fifo().drain();
+    if (sleep_until_something_changes(evaluation, next, ahead) && !grows()) {
+      own_slot_.wake_fifo().drain();
     }
   }
   if (steady_clock::now() < look_who_is_stopped_at_) {
@@ -417,21 +417,23 @@ void Waiting::wait(const Look& look, const NextStep& next) {
 }
 
 /// Without the mutex. Whether this process was notified.
-bool Waiting::sleep_until_something_changes(const Look& look, const NextStep& next, const std::vector<Record>& ahead) {
+bool Waiting::sleep_until_something_changes(const Evaluation& evaluation, const NextStep& next,
+                                            const std::vector<Record>& ahead) {
   auto until = patience_.until;
   if (next.they_leave) {
     until = patience_.may_wait ? std::max(until, next.leave_until) : next.leave_until;
   }
   until = std::min(until, notice_at_);
   const bool looks = !ahead.empty() || !stopped_.empty();
-  auto woken = sleep(look, looks ? std::min(until, look_who_is_stopped_at_) : until);
+  auto woken = sleep(evaluation, looks ? std::min(until, look_who_is_stopped_at_) : until);
   // As long as nobody was stopped or continued, that look needs neither the mutex nor a device.
-  while (looks && look.for_the_living_only() && !woken.notified && woken.ended.empty() && steady_clock::now() < until &&
-         stopped_among(ahead).empty() && stopped_among(stopped_).size() == stopped_.size()) {
+  while (looks && evaluation.for_the_living_only() && !woken.notified && woken.ended.empty() &&
+         steady_clock::now() < until && stopped_among(ahead).empty() &&
+         stopped_among(stopped_).size() == stopped_.size()) {
     look_who_is_stopped_at_ = later(steady_clock::now(), patience_.observation_lasts);
-    woken = sleep(look, std::min(until, look_who_is_stopped_at_));
+    woken = sleep(evaluation, std::min(until, look_who_is_stopped_at_));
   }
-  add_all(ended_, in_slots(look.living, woken.ended));
+  add_all(ended_, in_slots(evaluation.living, woken.ended));
   return woken.notified;
 }
 
@@ -497,51 +499,51 @@ std::vector<Record> Waiting::ahead_among(const std::vector<Record>& blockers) co
 
 /// Sleeps until something that was counted has changed, or until `until`. Without the mutex: whoever takes the slot of
 /// one that ends before it is watched notifies.
-os::Woken Waiting::sleep(const Look& look, steady_clock::time_point until) {
+os::Woken Waiting::sleep(const Evaluation& evaluation, steady_clock::time_point until) {
   using std::chrono::milliseconds;
-  client_.require_in_place();
-  if (auto ended = watches_.watch(slots_of(look.living)); !ended.empty()) {
+  own_slot_.require_in_place();
+  if (auto ended = watches_.watch(slots_of(evaluation.living)); !ended.empty()) {
     return {false, std::move(ended)};
   }
   auto at_most = milliseconds::max();
   if (until != steady_clock::time_point::max()) {
     at_most = std::chrono::ceil<milliseconds>(std::max(until - steady_clock::now(), steady_clock::duration::zero()));
   }
-  if (!look.dead.empty()) {
+  if (!evaluation.dead.empty()) {
     at_most = std::min(at_most, look_for_memory_of_the_dead);
-  } else if (look.external) {
+  } else if (evaluation.external) {
     at_most = std::min(at_most, look_for_external_memory);
   }
-  return watches_.wait(client_.wake_fifo(), at_most);
+  return watches_.wait(own_slot_.wake_fifo(), at_most);
 }
 
 } // namespace
 
-Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience,
+Result wait_for_grant(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, const Patience& patience,
                       Observations seen) {
-  Waiting waiting{client, guard, patience, std::move(seen)};
+  Waiting waiting{own_slot, guard, patience, std::move(seen)};
   try {
     return waiting.run();
   } catch (...) {
-    client.stop_wanting();
+    own_slot.withdraw_request();
     try {
       if (!guard.owns_lock()) {
         guard.lock();
       }
       waiting.give_up({});
     } catch (const LedgerError& error) {
-      client.give_up_slot(error.what()); // a process that cannot take its claim back must not be waited for
+      own_slot.give_up(error.what()); // a process that cannot take its claim back must not be waited for
     }
     throw;
   }
 }
 
-bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes, Patience patience,
+bool grow_lease(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes, Patience patience,
                 Observations seen) {
   patience.may_wait = false;
   patience.on_wait = {};
   patience.until = steady_clock::now() + patience.leaving_lasts;
-  return Waiting{client, guard, patience, std::move(seen), bytes}.run().kind == Result::Kind::granted;
+  return Waiting{own_slot, guard, patience, std::move(seen), bytes}.run().kind == Result::Kind::granted;
 }
 
 } // namespace gputest::ledger

@@ -226,7 +226,7 @@ policy::EntryReport TestStatusPage::report() const {
 
 nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }
 
-bool TestStatusPage::is_waiting() noexcept {
+bool TestStatusPage::observe_waits() noexcept {
   for (auto waits = words_->waits.load(); static_cast<std::uint32_t>(waits) != 0;) {
     seen_waiting_since_ = seen_waiting_since_.value_or(KernelClock::now());
     if (is_locked(file_)) {

@@ -77,9 +77,9 @@ public:
 
   /// Whether any of its processes waits; what it has waited is not in waited() yet. A process that was killed while it
   /// waited adds what was seen of its wait: from the first call that saw it until this one. Only for the watcher.
-  [[nodiscard]] bool is_waiting() noexcept;
+  [[nodiscard]] bool observe_waits() noexcept;
 
-  /// For how long is_waiting() has seen that any of them waits without a break; 0: none does.
+  /// For how long observe_waits() has seen that any of them waits without a break; 0: none does.
   [[nodiscard]] std::chrono::nanoseconds seen_waiting() const noexcept;
 
   [[nodiscard]] std::string waits_for() const;

@@ -37,8 +37,8 @@ Use use_of(const std::vector<ListedProcess>& processes, const std::vector<Claime
 
 } // namespace
 
-std::vector<std::uint64_t> beyond_claims(const std::optional<std::vector<ListedProcess>>& processes,
-                                         const std::vector<ClaimedMemory>& claims) {
+std::vector<std::uint64_t> over_lease_bytes(const std::optional<std::vector<ListedProcess>>& processes,
+                                            const std::vector<ClaimedMemory>& claims) {
   std::vector<std::uint64_t> beyond;
   if (decides(processes)) {
     const Use use = use_of(*processes, claims);

@@ -29,8 +29,8 @@ enum class Unlisted {
 
 /// What the process of each claim has of the device beyond it, by the claim's position; empty if the driver's list of
 /// processes does not decide. Part of external_bytes(). Pure.
-[[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::optional<std::vector<ListedProcess>>& processes,
-                                                       const std::vector<ClaimedMemory>& claims);
+[[nodiscard]] std::vector<std::uint64_t> over_lease_bytes(const std::optional<std::vector<ListedProcess>>& processes,
+                                                          const std::vector<ClaimedMemory>& claims);
 
 /// How much of a device is held by others than those on the ledger, or by those beyond what they claimed.
 ///

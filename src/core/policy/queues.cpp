@@ -227,7 +227,7 @@ Snapshot with_growing(Snapshot snapshot, std::size_t position, std::uint64_t hel
   return snapshot;
 }
 
-Leaving who_has_to_leave(const Snapshot& snapshot, std::size_t position, const Wait& wait) {
+Leaving idle_to_evict(const Snapshot& snapshot, std::size_t position, const Wait& wait) {
   Leaving leaving{idle_among(snapshot, wait.blockers), false};
   if (leaving.positions.empty()) {
     return leaving;
@@ -238,8 +238,8 @@ Leaving who_has_to_leave(const Snapshot& snapshot, std::size_t position, const W
   return leaving;
 }
 
-std::optional<std::vector<std::size_t>> who_has_to_leave_for(const Snapshot& snapshot, std::size_t position,
-                                                             std::uint64_t bytes) {
+std::optional<std::vector<std::size_t>> idle_to_evict_for(const Snapshot& snapshot, std::size_t position,
+                                                          std::uint64_t bytes) {
   std::vector<std::size_t> idle;
   for (std::size_t other = 0; other < snapshot.claims.size(); ++other) {
     const Claim& claim = snapshot.claims[other];

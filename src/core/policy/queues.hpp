@@ -57,12 +57,12 @@ struct Leaving {
 /// Of the blockers of the claim at `position`, which was answered `wait`: the fewest idle ones that make room for it.
 /// If all of them do not, all of them, so that none takes work before the claim's turn has come. Those stay that have
 /// worked last: ctest runs the cases of one executable one after another, so the others are rather done. Pure.
-[[nodiscard]] Leaving who_has_to_leave(const Snapshot& snapshot, std::size_t position, const Wait& wait);
+[[nodiscard]] Leaving idle_to_evict(const Snapshot& snapshot, std::size_t position, const Wait& wait);
 
 /// The fewest idle processes that have to leave so that may_raise() holds, mostly none; nullopt if it does not hold
 /// without all of them. They have to be notified before the claim is raised. Pure.
-[[nodiscard]] std::optional<std::vector<std::size_t>> who_has_to_leave_for(const Snapshot& snapshot,
-                                                                           std::size_t position, std::uint64_t bytes);
+[[nodiscard]] std::optional<std::vector<std::size_t>> idle_to_evict_for(const Snapshot& snapshot, std::size_t position,
+                                                                        std::uint64_t bytes);
 
 /// Whether the idle process at `position` has to leave rather than take work: it is in the way of a claim that is
 /// behind nobody, and the other idle processes are not. Pure.

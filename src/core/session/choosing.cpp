@@ -225,7 +225,7 @@ ledger::Ledger::EnterRequest Place::request_for(const Choice& choice, const Plan
 bool Place::none_can_run(const Plan& plan, const Choice& choice) {
   const auto cannot_run = [&](const Request& asked) {
     const auto gpus = static_cast<std::size_t>(asked.gpus);
-    if (gpus > choice.gpus || answers_.decide_large(asked) == policy::LargeDecision::exclude) {
+    if (gpus > choice.gpus || messages_.decide_large(asked) == policy::LargeDecision::exclude) {
       return true;
     }
     const auto able = capable(asked.capabilities, choice.candidates);

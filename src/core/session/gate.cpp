@@ -47,13 +47,13 @@ Outcome logged(Outcome outcome, MemoryClass memory_class, const std::string& tes
 } // namespace
 
 Gate::Gate(Settings settings, Entry entry, std::string program, Overhead::Now now)
-    : settings_{std::move(settings)}, entry_{std::move(entry)}, answers_{settings_, entry_, std::move(program)},
-      process_{devices::this_process(settings_)}, place_{settings_, answers_, process_},
-      measuring_{settings_, entry_, answers_, place_, process_}, now_{std::move(now)} {
+    : settings_{std::move(settings)}, entry_{std::move(entry)}, messages_{settings_, entry_, std::move(program)},
+      process_{devices::this_process(settings_)}, place_{settings_, messages_, process_},
+      measuring_{settings_, entry_, messages_, place_, process_}, now_{std::move(now)} {
   settings::check_folder(settings_.folder, "Settings::folder");
   check_request(entry_.request, "the CTest entry");
   settings::set_for_process(settings_);
-  runlog::configure(settings_.log, answers_.full_name(""));
+  runlog::configure(settings_.log, messages_.full_name(""));
 }
 
 Outcome Gate::enter(const Plan& plan, Role role) {
@@ -93,7 +93,7 @@ void Gate::set_entry(Entry entry) {
 
 void Gate::while_waiting(std::function<void(const std::string&)> on_wait) {
   const std::lock_guard guard{mutex_};
-  answers_.while_waiting(std::move(on_wait));
+  messages_.while_waiting(std::move(on_wait));
 }
 
 Outcome Gate::check(const Request& request, const std::string& test) {
@@ -105,18 +105,18 @@ Outcome Gate::check(const Request& request, const std::string& test) {
   if (is_leased_ && test != held_.test) {
     measuring_.share();
   }
-  return logged(look(request, test), std::max(request.memory_class, entry_.request.memory_class), test);
+  return logged(check_devices(request, test), std::max(request.memory_class, entry_.request.memory_class), test);
 }
 
 /// Where several tests share a lease, those after the problem ask for none.
-Outcome Gate::look(const Request& request, const std::string& test) {
+Outcome Gate::check_devices(const Request& request, const std::string& test) {
   return is_leased_ && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test);
 }
 
 bool Gate::would_check(const Request& request, const std::string& test) {
   check_request(request, test);
   const std::lock_guard guard{mutex_};
-  return role_ == Role::in_place_of_parent || look(request, test).kind == Outcome::Kind::granted;
+  return role_ == Role::in_place_of_parent || check_devices(request, test).kind == Outcome::Kind::granted;
 }
 
 Outcome Gate::foresee(const Request& request, const std::string& test) {
@@ -129,8 +129,8 @@ Outcome Gate::foresee(const Request& request, const std::string& test) {
 }
 
 Outcome Gate::skip_after_problem(const std::string& test) const {
-  return answers_.skip(test + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself",
-                       SkipCause::run);
+  return messages_.skip(test + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself",
+                        SkipCause::run);
 }
 
 Gate::Answer Gate::lease(const Request& request, const std::string& test) {
@@ -174,7 +174,7 @@ Outcome Gate::acquire(Request request, const std::string& test) {
   }
   held_ = {held_.number + 1, request, test, bytes_of(request), std::chrono::steady_clock::now()};
   if (role_ == Role::tests) {
-    if (auto problem = place_.prepare_heap(request, answers_.full_name(test)); !problem.empty()) {
+    if (auto problem = place_.prepare_heap(request, messages_.full_name(test)); !problem.empty()) {
       std::string error; // the heap's says more
       give_back({}, error);
       return {Outcome::Kind::fail, std::move(problem)};
@@ -226,7 +226,7 @@ Findings Gate::examine(const std::string& test) {
   const std::lock_guard guard{mutex_};
   if (is_leased_) {
     note_error(test, process_.synchronize_and_trim().error);
-    add_problems(measuring_.look());
+    add_problems(measuring_.check_overuse());
   }
   if (!was_entered_) {
     add_problems(measuring_.look_for_use(test));
@@ -317,7 +317,7 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
   const auto* const held = is_leased_ ? &held_.request : nullptr;
   const auto grown = measuring_.grown_to();
   const auto leased = grown || held == nullptr ? grown : std::optional{held_.bytes.front()};
-  const auto beyond = place_.ledger().beyond_claims(place_.mask());
+  const auto beyond = place_.ledger().unleased_memory(place_.mask());
   auto all = place_.ledger().records();
   const auto is_beside = [&](const ledger::Record& record) {
     return record.alive && record.pid != os::own_pid() && policy::is_inside(record.claim) &&
@@ -341,7 +341,7 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
       holders.push_back(std::move(record));
     }
   }
-  auto text = ran_out_of_memory(answers_.full_name(test), test, leased, held,
+  auto text = ran_out_of_memory(messages_.full_name(test), test, leased, held,
                                 held != nullptr ? measuring_.own_use() : OwnUse{}, holders, beyond);
   runlog::write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), test);
   tell(text);

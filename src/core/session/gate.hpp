@@ -4,8 +4,8 @@
 #include "core/policy/request.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/session/account.hpp"
-#include "core/session/answers.hpp"
 #include "core/session/measuring.hpp"
+#include "core/session/outcome_messages.hpp"
 #include "core/session/place.hpp"
 
 #include <gputest/session.hpp>
@@ -103,7 +103,7 @@ private:
   };
 
   [[nodiscard]] Outcome acquire(Request request, const std::string& test);
-  [[nodiscard]] Outcome look(const Request& request, const std::string& test);
+  [[nodiscard]] Outcome check_devices(const Request& request, const std::string& test);
   [[nodiscard]] Outcome foresee_lease(const Request& request, const std::string& test);
   [[nodiscard]] Outcome ask_ledger(const Request& request, const std::string& test);
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
@@ -123,17 +123,17 @@ private:
   mutable std::mutex mutex_; ///< of what follows
   Settings settings_;
   Entry entry_;
-  Answers answers_;
+  OutcomeMessages messages_;
   devices::ThisProcess& process_;
   Place place_;
   Measuring measuring_;
   Overhead::Now now_;
-  bool is_leased_ = false; ///< a test or a suite holds the lease
-  bool is_idle_ = false;   ///< in the ledger: there is no work
+  bool is_leased_ = false; ///< state leased: a test or a suite holds the lease
+  bool is_idle_ = false;   ///< state idle: in the ledger, without work
   Role role_ = Role::tests;
-  bool was_entered_ = false; ///< enter() was called, whatever came of it
+  bool was_entered_ = false; ///< no longer in state outside: enter() was called, whatever came of it
   Held held_;
-  std::string broken_by_;         ///< the test after which nothing is leased, and why; empty: none
+  std::string broken_by_;         ///< state broken: the test after which nothing is leased, and why; empty: not broken
   bool has_left_ = false;         ///< a test has left memory allocated: what the process has is not its context alone
   std::string unleased_;          ///< what took memory without a lease, and how much; empty: nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited

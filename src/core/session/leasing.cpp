@@ -31,7 +31,7 @@ Outcome Gate::foresee_lease(const Request& request, const std::string& test) {
   if (const auto& parent = place_.parent_lease()) {
     return parent->check(request);
   }
-  const std::string who = answers_.full_name(test);
+  const std::string who = messages_.full_name(test);
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   const auto& overhead = place_.overhead();
   // A request that can never be granted is refused, announced or not.
@@ -42,11 +42,11 @@ Outcome Gate::foresee_lease(const Request& request, const std::string& test) {
       return {Outcome::Kind::fail, no_room_in_process(who, to_string(request), overhead.bytes(), unleased_)};
     }
     if (asked > usable) {
-      return answers_.never_fits(who, policy::Refusal{asked.count(), usable.count(), 1, 1});
+      return messages_.never_fits(who, policy::Refusal{asked.count(), usable.count(), 1, 1});
     }
   }
-  if (answers_.decide_large(request) == policy::LargeDecision::exclude) {
-    return answers_.excluded(test);
+  if (messages_.decide_large(request) == policy::LargeDecision::exclude) {
+    return messages_.excluded(test);
   }
   return {};
 }
@@ -56,14 +56,14 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
     return outcome;
   }
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
-  const std::string who = answers_.full_name(test);
+  const std::string who = messages_.full_name(test);
   bool told = false;
-  auto patience = answers_.patience(test, to_string(request), &told);
+  auto patience = messages_.patience(test, to_string(request), &told);
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
   const Bytes smallest = place_.smallest_usable();
   const bool on_each = memory.bytes + place_.overhead().bytes() <= smallest;
   const bool may_wait =
-      request.memory_class != MemoryClass::large || answers_.decide_large(request) == policy::LargeDecision::wait;
+      request.memory_class != MemoryClass::large || messages_.decide_large(request) == policy::LargeDecision::wait;
   patience.may_wait = patience.may_wait && may_wait && on_each && !is_still_stuck();
   const auto begin = std::chrono::steady_clock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
@@ -87,7 +87,7 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
     return {Outcome::Kind::fail, beyond_smallest_device(who, to_string(request), smallest, result.blocked), true};
   }
   if (result.kind != Kind::granted) {
-    return answers_.outcome_of(result, to_string(request), test);
+    return messages_.outcome_of(result, to_string(request), test);
   }
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
   runlog::write(
@@ -200,7 +200,7 @@ void Gate::log_release(const devices::Usage& usage, const std::optional<Measured
 
 /// Returns the sticky CUDA error, if there is one, else an empty text.
 std::string Gate::find_unleased(const std::string& where) {
-  const bool is_watched = measuring_.look_at_unleased(); // which says it of the test
+  const bool is_watched = measuring_.check_unleased_use(); // which says it of the test
   if (!place_.has_devices() || !process_.in_use()) {
     return {};
   }

@@ -34,7 +34,7 @@ void Measuring::begin(const Request& request, const std::string& test) {
   if (place_.parent_lease() && !request.bytes) {
     leased = place_.parent_lease()->bytes(); // what the test does not say, its parent has said
   }
-  allowance_ = {answers_.full_name(test),  test,    false, {}, !leased, request.keeps,
+  allowance_ = {messages_.full_name(test), test,    false, {}, !leased, request.keeps,
                 place_.overhead().bytes(), request, {}};
   allowance_.leased.assign(place_.chosen().numbered_as_in_cuda ? static_cast<std::size_t>(request.gpus)
                                                                : place_.chosen().devices.size() + max_gpus,
@@ -91,7 +91,7 @@ void Measuring::begin_unleased_period() {
   }
 }
 
-bool Measuring::look_at_unleased() {
+bool Measuring::check_unleased_use() {
   if (watches_unleased_) {
     judge_unleased(meter_->so_far());
   }
@@ -108,7 +108,7 @@ void Measuring::judge_unleased(const devices::Usage& usage) try {
   if (!unleased_use_.overuse.empty() || settings_.overuse == Consequence::off) {
     return;
   }
-  const auto use = unleased_use_in(usage, answers_.full_name(watched_), watched_);
+  const auto use = unleased_use_in(usage, messages_.full_name(watched_), watched_);
   if (!use.text.empty()) {
     unleased_use_.overuse = use.short_text;
     runlog::write("overuse", runlog::JsonObject{}.text("text", use.text), watched_);
@@ -130,7 +130,7 @@ Measured Measuring::look_for_use(const std::string& who) noexcept try {
     return measured;
   }
   has_used_unasked_ = true;
-  const auto text = used_unasked(answers_.full_name(who), entry_.no_gpu_seen);
+  const auto text = used_unasked(messages_.full_name(who), entry_.no_gpu_seen);
   runlog::write("overuse", runlog::JsonObject{}.text("text", text), who);
   conclude(entry_.no_gpu_seen ? Consequence::warn : settings_.overuse, text, measured);
   return measured;
@@ -138,7 +138,7 @@ Measured Measuring::look_for_use(const std::string& who) noexcept try {
   return {};
 }
 
-Measured Measuring::look() noexcept {
+Measured Measuring::check_overuse() noexcept {
   Measured measured;
   if (!measures_) {
     return measured;

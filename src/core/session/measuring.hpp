@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/devices/meter.hpp"
-#include "core/session/answers.hpp"
 #include "core/session/growth.hpp"
 #include "core/session/measurement.hpp"
 #include "core/session/messages.hpp"
+#include "core/session/outcome_messages.hpp"
 #include "core/session/place.hpp"
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct Measured {
 class Measuring {
 public:
   /// All of these must live longer.
-  Measuring(const Settings& settings, const Entry& entry, const Answers& answers, Place& place,
+  Measuring(const Settings& settings, const Entry& entry, const OutcomeMessages& messages, Place& place,
             devices::ThisProcess& process)
-      : settings_{settings}, entry_{entry}, answers_{answers}, place_{place}, process_{process} {}
+      : settings_{settings}, entry_{entry}, messages_{messages}, place_{place}, process_{process} {}
 
   /// From now on each period is measured. Call it after Place::enter(), before the first use of devices.
   void start() { meter_ = &process_.meter(settings_.meter); }
@@ -46,7 +46,7 @@ public:
   void share();
 
   /// Whether the lease's holder has taken more than it leased, up to now. Each lease says so once.
-  [[nodiscard]] Measured look() noexcept;
+  [[nodiscard]] Measured check_overuse() noexcept;
 
   /// What the lease's holder has allocated of all devices by now; nullopt: no lease, or not known exactly.
   [[nodiscard]] std::optional<Bytes> allocated() const;
@@ -54,10 +54,9 @@ public:
   /// The same for a message, and what it has asked for in vain.
   [[nodiscard]] OwnUse own_use() const;
 
-  /// For a holder of a lease, which is of `leased` now, that kept to it and asked in vain because of what other
-  /// processes have: what those of them have beyond their leases that nobody has declared. If its own lease is
-  /// declared, only if that explains it. Nothing where that is not proven: of several devices it is not known which one
-  /// had no room.
+  /// What other processes hold beyond their estimated leases, if that is why the holder of this lease of `leased` ran
+  /// out of memory within it. If its own lease is declared, only if those bytes cover what it lacked. nullopt if that
+  /// is not proven: with several devices it is not known which was full.
   [[nodiscard]] std::optional<Bytes> taken_by_others(const ledger::Blocked& beyond, Bytes leased) const;
 
   /// What is leased of each device by now, if the lease grows.
@@ -86,7 +85,7 @@ public:
   void begin_unleased_period();
 
   /// Judges what it has taken in that period by now. Whether there is one.
-  bool look_at_unleased();
+  bool check_unleased_use();
 
   /// The watched test has ended: what it took without a lease.
   [[nodiscard]] Measured end_watch() noexcept;
@@ -108,7 +107,7 @@ private:
 
   const Settings& settings_;
   const Entry& entry_;
-  const Answers& answers_;
+  const OutcomeMessages& messages_;
   Place& place_;
   devices::ThisProcess& process_;
   devices::NoMeter no_meter_{"nothing was measured"};
@@ -125,7 +124,7 @@ private:
 
   // Without a lease.
   std::string watched_;           ///< the test; empty: none
-  bool watches_unleased_ = false; ///< its period has begun
+  bool watches_unleased_ = false; ///< state unleased: the period of the watched test has begun
   Measured unleased_use_;         ///< what was found of it
   bool has_used_unasked_ = false; ///< although no test of the process says that it uses a GPU
 };

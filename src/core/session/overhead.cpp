@@ -41,7 +41,7 @@ void Overhead::expect(Bytes usual, Bytes learnt, Bytes heap) {
   bytes_ = expected_;
 }
 
-bool Overhead::is_due(const devices::Settled& settled, Bytes managed, Clock::time_point now) const {
+bool Overhead::is_due(const devices::DeviceStateAfterSync& settled, Bytes managed, Clock::time_point now) const {
   if (settled.free_bytes.size() != free_bytes_.size() || managed != managed_) {
     return true;
   }
@@ -53,7 +53,8 @@ bool Overhead::is_due(const devices::Settled& settled, Bytes managed, Clock::tim
   return settled.has_context && now - measured_at_ >= longest_unmeasured;
 }
 
-void Overhead::measured(const devices::Settled& settled, Bytes listed, Bytes managed, Clock::time_point now) {
+void Overhead::measured(const devices::DeviceStateAfterSync& settled, Bytes listed, Bytes managed,
+                        Clock::time_point now) {
   free_bytes_ = settled.free_bytes;
   managed_ = managed;
   measured_at_ = now;

@@ -19,7 +19,7 @@
 namespace gputest::session {
 
 Outcome Place::no_gpu(const std::string& why) {
-  entered_ = answers_.skip("no GPU: " + why + ". " + simulated_instead, SkipCause::no_gpu);
+  entered_ = messages_.skip("no GPU: " + why + ". " + simulated_instead, SkipCause::no_gpu);
   if (entered_.kind == Outcome::Kind::skip) {
     entered_.reason +=
         ". On a machine that is meant to run its tests, GPUTEST_FORBID_SKIP=machine makes this skip a failure";
@@ -33,7 +33,7 @@ Outcome Place::enter(const Plan& plan, Entry& entry) {
     heap = std::max(heap, request.heap);
   }
   heap_.expect(heap);
-  answers_.set_filter_option(plan.filter_option);
+  messages_.set_filter_option(plan.filter_option);
   std::string why_none;
   machine_ = devices::open_devices(settings_, why_none);
   if (machine_->devices().empty()) {
@@ -81,8 +81,8 @@ void Place::log_enter(double waited) const {
 }
 
 Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Entry& entry) {
-  answers_.set_rank(settings_.rank);
-  const std::string who = answers_.full_name("");
+  messages_.set_rank(settings_.rank);
+  const std::string who = messages_.full_name("");
   if (settings_.device_memory) {
     tell("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
          " (GPUTEST_DEVICE_MEMORY)");
@@ -91,7 +91,7 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
   auto choice = choose(plan, allowed, of_all | plan.capabilities);
   const auto& possible = choice.present ? choice.candidates : allowed.indices;
   if (capable(of_all, possible).empty()) {
-    return answers_.skip(not_capable(who, why_not_capable(of_all, possible)), SkipCause::machine);
+    return messages_.skip(not_capable(who, why_not_capable(of_all, possible)), SkipCause::machine);
   }
   limit_to_smallest_of(possible);
   expect_overhead(choice);
@@ -143,9 +143,9 @@ Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const st
   const std::string place = most == 0
                                 ? "a place on a GPU"
                                 : "one of " + std::to_string(most) + " places on a GPU (GPUTEST_PROCESSES_PER_DEVICE)";
-  const auto result = ledger_->enter(request, answers_.patience("", place, &told));
+  const auto result = ledger_->enter(request, messages_.patience("", place, &told));
   if (result.kind != ledger::Result::Kind::granted) {
-    return answers_.outcome_of(result, place, "");
+    return messages_.outcome_of(result, place, "");
   }
   if (chosen_.devices.empty()) {
     pin(candidates, result.devices);
@@ -230,15 +230,15 @@ Outcome Place::check(const Request& request, const std::string& test) {
   if (entered_.kind != Outcome::Kind::granted) {
     return entered_;
   }
-  const std::string who = answers_.full_name(test);
+  const std::string who = messages_.full_name(test);
   if (static_cast<std::size_t>(request.gpus) > chosen_.devices.size()) {
     return parent_lease_ ? parent_lease_->beyond(request)
-                         : answers_.skip(too_few_gpus(who, request.gpus, chosen_.devices, chosen_.why_no_more),
-                                         SkipCause::no_gpu);
+                         : messages_.skip(too_few_gpus(who, request.gpus, chosen_.devices, chosen_.why_no_more),
+                                          SkipCause::no_gpu);
   }
   const auto first = chosen_.indices.begin();
   if (const auto why = why_not_capable(request.capabilities, {first, first + request.gpus}); !why.empty()) {
-    return answers_.skip(not_capable(who, why), SkipCause::machine);
+    return messages_.skip(not_capable(who, why), SkipCause::machine);
   }
   return {};
 }
@@ -250,8 +250,8 @@ std::string Place::prepare_heap(const Request& request, const std::string& who) 
                      "context on another one than the first; start it by the launcher: LAUNCHER on, or gputest run";
 }
 
-void Place::measure_overhead(const devices::Settled& settled, Bytes managed, Overhead::Clock::time_point now,
-                             bool is_context) {
+void Place::measure_overhead(const devices::DeviceStateAfterSync& settled, Bytes managed,
+                             Overhead::Clock::time_point now, bool is_context) {
   try {
     Bytes listed;
     for (const std::size_t index : chosen_.indices) {

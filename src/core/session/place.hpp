@@ -5,7 +5,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/policy/capabilities.hpp"
 #include "core/session/allowed_devices.hpp"
-#include "core/session/answers.hpp"
+#include "core/session/outcome_messages.hpp"
 #include "core/session/overhead.hpp"
 #include "core/session/parent_lease.hpp"
 
@@ -44,8 +44,8 @@ struct ChosenDevices {
 class Place {
 public:
   /// All of these must live longer.
-  Place(const Settings& settings, Answers& answers, devices::ThisProcess& process)
-      : settings_{settings}, answers_{answers}, process_{process}, heap_{process} {}
+  Place(const Settings& settings, OutcomeMessages& messages, devices::ThisProcess& process)
+      : settings_{settings}, messages_{messages}, process_{process}, heap_{process} {}
 
   /// As Session::enter(). Makes the entry's request one of this process on this machine.
   ///
@@ -103,7 +103,7 @@ public:
 
   /// Records in the ledger what this process has of its devices: its context, and what its tests have not freed.
   /// `is_context`: it is the figure of a context alone, for later processes of this executable.
-  void measure_overhead(const devices::Settled& settled, Bytes managed, Overhead::Clock::time_point now,
+  void measure_overhead(const devices::DeviceStateAfterSync& settled, Bytes managed, Overhead::Clock::time_point now,
                         bool is_context);
 
   /// Failures of the test `who` for contexts of this process on devices that were not given to it, each reported once.
@@ -140,14 +140,14 @@ private:
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
 
   const Settings& settings_;
-  Answers& answers_;
+  OutcomeMessages& messages_;
   devices::ThisProcess& process_;
   std::shared_ptr<const devices::DeviceList> machine_;
   std::optional<OwnContexts> contexts_;
   std::optional<ledger::Ledger> ledger_;
   std::optional<ParentLease> parent_lease_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
-  std::optional<ledger::Ledger::EnterRequest> deferred_; ///< to enter by, if a test can run after all
+  std::optional<ledger::Ledger::EnterRequest> deferred_; ///< state deferred: if a test can run, it enters by this
   std::vector<std::size_t> candidates_;                  ///< of which it chooses, in the machine's list
   ChosenDevices chosen_;
   Overhead overhead_;

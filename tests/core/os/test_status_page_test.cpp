@@ -90,24 +90,24 @@ TEST(EntryPages, are_none_under_a_path_that_is_another_file) {
 TEST(EntryPages, count_the_time_in_which_anybody_waits) {
   TestStatusPage page;
   EXPECT_EQ(page.waited().count(), 0);
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   set_status_page_of_process(TestStatusPage::open(page.path()));
   const auto begun = KernelClock::now();
   std::optional<PauseTimeLimit> first{std::in_place};
   std::optional<PauseTimeLimit> second{std::in_place};
   set_status_page_of_process(nullptr); // the next case's: these two still wait for this one
   first.reset();
-  EXPECT_TRUE(page.is_waiting());
+  EXPECT_TRUE(page.observe_waits());
   EXPECT_GT(page.seen_waiting().count(), 0);
   EXPECT_EQ(page.waited().count(), 0) << "known when the wait has ended";
   second.reset();
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   EXPECT_EQ(page.seen_waiting().count(), 0);
   const auto waited = page.waited();
   EXPECT_GT(waited.count(), 0);
   EXPECT_LE(waited, KernelClock::now() - begun) << "the time of both counts once";
   const PauseTimeLimit of_no_entry;
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   EXPECT_EQ(page.waited(), waited);
 }
 
@@ -128,7 +128,7 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
     });
   });
   EXPECT_EQ(status, 0);
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   EXPECT_GT(page.waited().count(), 0);
   EXPECT_LT(page.waited(), std::chrono::hours{1});
 }
@@ -142,13 +142,13 @@ TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
   ::setrlimit(RLIMIT_NOFILE, &none);
   std::optional<PauseTimeLimit> waits{std::in_place};
   ::setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   waits.reset();
   EXPECT_GT(page.waited().count(), 0);
   waits.emplace();
-  EXPECT_TRUE(page.is_waiting());
+  EXPECT_TRUE(page.observe_waits());
   waits.reset();
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   set_status_page_of_process(nullptr);
 }
 
@@ -162,14 +162,14 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   };
   EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
   EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   const auto seen = page.waited();
   set_status_page_of_process(TestStatusPage::open(page.path()));
   {
     const PauseTimeLimit waits;
-    EXPECT_TRUE(page.is_waiting()) << "a later process";
+    EXPECT_TRUE(page.observe_waits()) << "a later process";
   }
-  EXPECT_FALSE(page.is_waiting());
+  EXPECT_FALSE(page.observe_waits());
   EXPECT_GT(page.waited(), seen);
   set_status_page_of_process(nullptr);
 }
@@ -183,7 +183,7 @@ public:
             return 2;
           }
           ::raise(SIGSTOP);
-          return page.is_waiting() ? 1 : 0;
+          return page.observe_waits() ? 1 : 0;
         })} {
     int status = 0;
     ::waitpid(pid_, &status, 0);
@@ -244,7 +244,7 @@ TEST(EntryPages, do_not_count_a_wait_twice_that_ends_while_the_watcher_looks) {
   wait.emplace();
   EXPECT_TRUE(other.answer()) << "another wait has begun";
   EXPECT_EQ(page.waited(), waited);
-  EXPECT_TRUE(page.is_waiting());
+  EXPECT_TRUE(page.observe_waits());
   set_status_page_of_process(nullptr);
 }
 

@@ -118,7 +118,7 @@ private:
   /// Whether that notified somebody.
   bool notify_who_has_to_leave(std::size_t position, const Wait& wait) {
     bool moved = false;
-    for (const std::size_t idle : who_has_to_leave(snapshot_, position, wait).positions) {
+    for (const std::size_t idle : idle_to_evict(snapshot_, position, wait).positions) {
       moved = moved || !notified_[idle];
       notified_[idle] = true;
     }

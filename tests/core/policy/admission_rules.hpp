@@ -137,7 +137,7 @@ inline void check(const Snapshot& snapshot, std::size_t self, const Grant& grant
 
 /// Those that have to leave are idle and in the way, and nobody else has to; without them it is as was said.
 inline void check_who_has_to_leave(const Snapshot& snapshot, std::size_t self, const Wait& wait) {
-  const Leaving leaving = who_has_to_leave(snapshot, self, wait);
+  const Leaving leaving = idle_to_evict(snapshot, self, wait);
   Snapshot left = snapshot;
   for (const std::size_t idle : leaving.positions) {
     require(snapshot.claims[idle].stage == Stage::idle, "those that have to leave are idle");
@@ -210,8 +210,7 @@ inline void check(const Snapshot& snapshot) {
     static_cast<void>(is_stuck(snapshot, self));
     require(may_raise(snapshot, self, own.lease_bytes / 2) || !may_raise(snapshot, self, own.lease_bytes),
             "who may wait for more may wait for less");
-    require(!may_raise(snapshot, self, own.lease_bytes) ||
-                who_has_to_leave_for(snapshot, self, own.lease_bytes)->empty(),
+    require(!may_raise(snapshot, self, own.lease_bytes) || idle_to_evict_for(snapshot, self, own.lease_bytes)->empty(),
             "nobody has to leave for what may be waited for");
     static_cast<void>(own.stage == Stage::idle && is_in_the_way(snapshot, self));
     if (!is_asked(snapshot, own)) {

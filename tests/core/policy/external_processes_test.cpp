@@ -50,10 +50,10 @@ TEST(ExternalProcesses, are_counted_by_the_drivers_list_and_else_by_what_is_used
 TEST(ExternalProcesses, are_told_from_those_that_have_more_than_they_claimed) {
   const std::vector<ClaimedMemory> claims{{1, 50}, {2, 50}, {3, UINT64_MAX}};
   const Processes listed{{{1, 60}, {7, 20}, {2, 30}, {2, 35}, {3, 10}}};
-  EXPECT_EQ(beyond_claims(listed, claims), (std::vector<std::uint64_t>{10, 15, 0}));
-  EXPECT_TRUE(beyond_claims(std::nullopt, claims).empty());
-  EXPECT_TRUE(beyond_claims(Processes{{{1, 60}, {2, std::nullopt}}}, claims).empty()) << "no list without bytes";
-  EXPECT_TRUE(beyond_claims(Processes{{{1, 60, false}}}, claims).empty()) << "nor of pids that mean nothing here";
+  EXPECT_EQ(over_lease_bytes(listed, claims), (std::vector<std::uint64_t>{10, 15, 0}));
+  EXPECT_TRUE(over_lease_bytes(std::nullopt, claims).empty());
+  EXPECT_TRUE(over_lease_bytes(Processes{{{1, 60}, {2, std::nullopt}}}, claims).empty()) << "no list without bytes";
+  EXPECT_TRUE(over_lease_bytes(Processes{{{1, 60, false}}}, claims).empty()) << "nor of pids that mean nothing here";
 }
 
 TEST(ExternalProcesses, are_the_hosts_programs_where_the_device_shares_its_memory) {

@@ -72,7 +72,7 @@ std::string leaving_for_the_first(const Snapshot& snapshot) {
   if (wait == nullptr) {
     return policy::in_words(decision);
   }
-  const Leaving leaving = who_has_to_leave(snapshot, 0, *wait);
+  const Leaving leaving = idle_to_evict(snapshot, 0, *wait);
   return in_words(leaving.positions) + (leaving.enough ? ", enough" : "");
 }
 
@@ -130,7 +130,7 @@ TEST(WhoHasToLeave, is_as_few_as_make_room_and_all_that_are_in_the_way_where_the
 TEST(WhoHasToLeave, for_a_larger_lease_than_announced_is_who_breaks_the_entry_rule) {
   const Claim context = inside(1, 10, 20);
   const auto who = [](const Snapshot& snapshot, std::uint64_t bytes) {
-    const auto leaving = who_has_to_leave_for(snapshot, 0, bytes);
+    const auto leaving = idle_to_evict_for(snapshot, 0, bytes);
     return leaving ? in_words(*leaving) : "in vain";
   };
   EXPECT_EQ(who({{{100}}, {context, idle(context), idle(context)}}, 70), "nobody");

@@ -23,8 +23,8 @@ using namespace gputest::literals;
 using std::chrono::milliseconds;
 
 /// The end of a test after which the devices have so much free.
-devices::Settled with_free(std::vector<Bytes> free) {
-  devices::Settled settled;
+devices::DeviceStateAfterSync with_free(std::vector<Bytes> free) {
+  devices::DeviceStateAfterSync settled;
   settled.has_context = !free.empty();
   for (const Bytes bytes : free) {
     settled.free_bytes.push_back(bytes.count());

@@ -10,7 +10,7 @@
  *   armed, cold        core/ledger/storage/slot_store: LivenessWatches, LivenessWatch and poll(2) (slot_fifos.pml: watch, hung_up)
  *   record[]           core/ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
  *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
- *   own_*[]            core/ledger/client: Client::own_, what a process's record says or is about to say
+ *   own_*[]            core/ledger/own_slot: OwnSlot::record_, what a process's record says or is about to say
  *   decide             core/policy/admission: decide_entering, decide_waiting; core/policy/queues (admission.pml)
  *   next_concerned     core/policy/queues: concerned
  *   reap_next          core/ledger/records: Records::reap, with core/ledger/device_probe: is_back
@@ -18,7 +18,7 @@
  *   ahead, ignores     core/ledger/waiting: the waiting processes ahead, and those of them that were seen stopped
  *   grow               core/ledger/ledger: grow; core/policy/queues: with_growing. A lease that has grown is the process's next
  *                      lease: own_lease says so.
- *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: next_step, and what is done by it; core/ledger/records: look_at;
+ *   process            core/ledger/ledger: enter, lease, release; core/ledger/own_slot: take; core/ledger/waiting: next_step, and what is done by it; core/ledger/records: look_at;
  *                      and its end
  *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
  *   go_idle, idle      core/ledger/ledger: set_idle, resume; and a worker that ends because it was asked to leave
@@ -180,7 +180,7 @@ byte dead[PROCESSES];       /* processes whose memory the sleeper waits for */
 bool stopped[PROCESSES];
 bool was_stopped[PROCESSES]; /* for the oracle: since it joined its queue */
 byte ignores[PROCESSES];     /* those ahead of it that it saw stopped */
-byte ahead[PROCESSES];       /* Client::ahead_among: those in the way that ask and come before */
+byte ahead[PROCESSES];       /* Waiting::ahead_among: those in the way that ask and come before */
 #endif
 byte in_use[PROCESSES];     /* of the device's memory: 0 nothing, 1 the context, 2 the lease as well */
 #ifdef GROWING
@@ -517,7 +517,7 @@ inline next_to_notify() {
 }
 
 #if STOPS
-/* Client::ahead_among: the processes in the way that ask and come before. Whoever waits looks every 500 ms, without the
+/* Waiting::ahead_among: the processes in the way that ask and come before. Whoever waits looks every 500 ms, without the
    mutex, whether one of them is stopped, and whether those that it ignores still are. */
 inline ahead_among_blockers(p) {
   ahead[p] = 0;
@@ -747,9 +747,9 @@ inline begin_inside(p) {
 
 proctype process(byte i) {
   byte n;                      /* of loops */
-  byte blockers;               /* Look::living, by slot */
+  byte blockers;               /* Evaluation::living, by slot */
   byte who_in[SLOTS] = NOBODY; /* and the processes that were there */
-  byte dead_slots;             /* Look::dead: those in the way that have ended and whose memory is not back */
+  byte dead_slots;             /* Evaluation::dead: those in the way that have ended and whose memory is not back */
   byte gone;                   /* processes in the way that were seen to end: wait_for_grant's `ended` */
   byte back;                   /* those of them whose memory a later look at the devices showed to be back */
   byte probed;                 /* processes that were probed before giving up, and were alive */
@@ -774,7 +774,7 @@ proctype process(byte i) {
   goto look;
 #endif
 #endif
-  /* Client::take: reads who is there under the mutex; without it probes them all, and looks at the devices. */
+  /* OwnSlot::take: reads who is there under the mutex; without it probes them all, and looks at the devices. */
   atomic {
 #if AT_ONCE < PROCESSES
     i < AT_ONCE || ended > i - AT_ONCE;
@@ -839,7 +839,7 @@ notify_after_taking:
     fi
   };
 
-  /* Client::wait_for_grant, for enter() and then for each lease(). */
+  /* wait_for_grant, for enter() and then for each lease(). */
 look:
   atomic {
     if
@@ -884,7 +884,7 @@ look:
       FIND_WHO_LEAVES;
       forget_decision();
       dead_slots = dead_slots & blockers;
-      blockers = blockers & ~dead_slots; /* from here on Look::living */
+      blockers = blockers & ~dead_slots; /* from here on Evaluation::living */
       waits_for_the_dead(i);
       gone = dead[i];
       dead_slots = 0;
@@ -995,7 +995,7 @@ probe:
     fi
   };
 
-  /* Client::sleep: watches the living among those in the way, without the mutex. */
+  /* Waiting::sleep: watches the living among those in the way, without the mutex. */
 sleep:
   atomic {
     if

@@ -266,7 +266,7 @@ std::vector<std::size_t> who_could_go_on(const policy::Snapshot& snapshot) {
     const auto decision = policy::decide(snapshot, position);
     const auto* wait = std::get_if<policy::Wait>(&decision);
     if (std::holds_alternative<policy::Grant>(decision) ||
-        (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough)) {
+        (wait != nullptr && policy::idle_to_evict(snapshot, position, *wait).enough)) {
       positions.push_back(position);
     }
   }

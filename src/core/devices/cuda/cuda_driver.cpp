@@ -133,8 +133,8 @@ bool CudaProcess::sees_only(const std::vector<std::string>& uuids) const {
 /// Trims each device's default and current pool, those of managed memory and of the host's pinned memory, and what CUDA
 /// graphs keep, if they hold more than is used of them. Pools that the program made and has not made current cannot be
 /// found: it has to trim those itself.
-Settled CudaProcess::synchronize_and_trim() {
-  Settled settled;
+DeviceStateAfterSync CudaProcess::synchronize_and_trim() {
+  DeviceStateAfterSync settled;
   const auto* const library = loaded();
   if (library == nullptr) {
     return settled;

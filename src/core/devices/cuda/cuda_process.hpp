@@ -20,7 +20,7 @@ namespace gputest::devices {
 class CudaProcess final : public ThisProcess {
 public:
   [[nodiscard]] bool in_use() const override;
-  [[nodiscard]] Settled synchronize_and_trim() override;
+  [[nodiscard]] DeviceStateAfterSync synchronize_and_trim() override;
   [[nodiscard]] DeviceState state() const override;
   [[nodiscard]] Meter& meter(MeterSetting setting) override { return cuda_meter(setting); }
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override;

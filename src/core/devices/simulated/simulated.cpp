@@ -140,8 +140,8 @@ void SimulatedProcess::give_back(int index, Bytes bytes) noexcept {
   view_->memory.free(view_->visible[static_cast<std::size_t>(index)], bytes);
 }
 
-Settled SimulatedProcess::synchronize_and_trim() {
-  Settled settled;
+DeviceStateAfterSync SimulatedProcess::synchronize_and_trim() {
+  DeviceStateAfterSync settled;
   try {
     for (std::size_t i = 0; in_use_ && i < view_->visible.size(); ++i) {
       if (const Bytes own = view_->memory.own(view_->visible[i]); own > Bytes{}) {

@@ -35,7 +35,7 @@ public:
   void give_back(int index, Bytes bytes) noexcept;
 
   [[nodiscard]] bool in_use() const override { return in_use_; }
-  [[nodiscard]] Settled synchronize_and_trim() override;
+  [[nodiscard]] DeviceStateAfterSync synchronize_and_trim() override;
 
   /// Simulated devices have memory alone.
   [[nodiscard]] DeviceState state() const override { return {}; }

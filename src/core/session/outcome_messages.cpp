@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/session/answers.hpp"
+#include "core/session/outcome_messages.hpp"
 
 #include "core/os/ctest_process.hpp"
 #include "core/os/process.hpp"
@@ -27,12 +27,12 @@ policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
   return policy::find_run_mode(os::look_for_ctest());
 }
 
-std::string Answers::full_name(const std::string& test) const {
+std::string OutcomeMessages::full_name(const std::string& test) const {
   const std::string entry = entry_.name.empty() ? program_ : entry_.name;
   return test.empty() || test == entry ? entry : entry + ": " + test;
 }
 
-std::string Answers::command_for(const std::string& test) const {
+std::string OutcomeMessages::command_for(const std::string& test) const {
   const bool known_to_ctest = !entry_.name.empty();
   policy::OneTest one;
   one.ctest_name = entry_.name;
@@ -42,7 +42,7 @@ std::string Answers::command_for(const std::string& test) const {
   return policy::command_for_large(one);
 }
 
-Outcome Answers::skip(const std::string& reason, SkipCause cause) const {
+Outcome OutcomeMessages::skip(const std::string& reason, SkipCause cause) const {
   const auto forbidden = settings_.forbid_skip;
   const char* demand = nullptr;
   if (forbidden == ForbidSkip::all) {
@@ -58,12 +58,12 @@ Outcome Answers::skip(const std::string& reason, SkipCause cause) const {
   return {Outcome::Kind::skip, reason, false, cause};
 }
 
-Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refusal) const {
+Outcome OutcomeMessages::never_fits(const std::string& who, const policy::Refusal& refusal) const {
   return skip(session::never_fits(who, refusal) + (settings_.device_memory ? " (GPUTEST_DEVICE_MEMORY limits it)" : ""),
               SkipCause::machine);
 }
 
-policy::LargeDecision Answers::decide_large(const Request& request) {
+policy::LargeDecision OutcomeMessages::decide_large(const Request& request) {
   const auto is_large = [](const Request& asked) {
     return asked.memory_class == MemoryClass::large && !asked.is_estimated();
   };
@@ -76,11 +76,11 @@ policy::LargeDecision Answers::decide_large(const Request& request) {
   return policy::decide_large(entry_.large, run_mode_->mode);
 }
 
-Outcome Answers::excluded(const std::string& test) const {
+Outcome OutcomeMessages::excluded(const std::string& test) const {
   return skip(excluded_in_parallel(full_name(test), run_mode_->because, command_for(test)), SkipCause::run);
 }
 
-ledger::Patience Answers::patience(const std::string& test, const std::string& what, bool* told) const {
+ledger::Patience OutcomeMessages::patience(const std::string& test, const std::string& what, bool* told) const {
   ledger::Patience patience;
   patience.may_wait = !rank_;
   patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
@@ -109,7 +109,8 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
   return patience;
 }
 
-Outcome Answers::outcome_of(const ledger::Result& result, const std::string& what, const std::string& test) const {
+Outcome OutcomeMessages::outcome_of(const ledger::Result& result, const std::string& what,
+                                    const std::string& test) const {
   const std::string who = full_name(test);
   switch (result.kind) {
   case Kind::granted:

@@ -17,10 +17,10 @@ namespace gputest::session {
 [[nodiscard]] policy::RunModeFinding observed_run_mode(RunModeSetting setting);
 
 /// What a process reports about its tests: their names, its waits, and the outcome of a result for a test.
-class Answers {
+class OutcomeMessages {
 public:
   /// `program` names the process if CTest has given it no name. `settings` and `entry` must live longer.
-  Answers(const Settings& settings, const Entry& entry, std::string program)
+  OutcomeMessages(const Settings& settings, const Entry& entry, std::string program)
       : settings_{settings}, entry_{entry}, program_{std::move(program)} {}
 
   /// From now on this is a rank that leases for itself. It does not wait, because ranks wait for one another.

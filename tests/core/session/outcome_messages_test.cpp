@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/session/answers.hpp"
+#include "core/session/outcome_messages.hpp"
 
 #include "core/os/test_status_page.hpp"
 
@@ -16,9 +16,9 @@ using Kind = Outcome::Kind;
 using Answer = ledger::Result::Kind;
 
 /// What a test becomes by the ledger's answer.
-class AnswersTest : public ::testing::Test {
+class OutcomeMessagesTest : public ::testing::Test {
 protected:
-  AnswersTest() {
+  OutcomeMessagesTest() {
     result_.blocked.own_overhead_bytes = (2_GiB).count();
     result_.blocked.blockers.push_back(other());
     result_.refusal = {(5_GiB).count(), (4_GiB).count(), 1, 1};
@@ -36,16 +36,16 @@ protected:
 
   Outcome outcome_of(Answer answer) {
     result_.kind = answer;
-    return answers_.outcome_of(result_, "3 GiB", "Sort.Keys");
+    return messages_.outcome_of(result_, "3 GiB", "Sort.Keys");
   }
 
   Settings settings_;
   Entry entry_;
   ledger::Result result_;
-  Answers answers_{settings_, entry_, "suite"};
+  OutcomeMessages messages_{settings_, entry_, "suite"};
 };
 
-TEST_F(AnswersTest, skip_what_no_device_can_ever_hold_and_fail_it_where_that_skip_is_forbidden) {
+TEST_F(OutcomeMessagesTest, skip_what_no_device_can_ever_hold_and_fail_it_where_that_skip_is_forbidden) {
   const auto outcome = outcome_of(Answer::refused);
   EXPECT_EQ(outcome.kind, Kind::skip);
   EXPECT_THAT(outcome.reason, HasSubstr("suite: Sort.Keys needs 5 GiB of a device, its context included, and the "
@@ -55,7 +55,7 @@ TEST_F(AnswersTest, skip_what_no_device_can_ever_hold_and_fail_it_where_that_ski
   EXPECT_FALSE(outcome_of(Answer::refused).not_freed);
 }
 
-TEST_F(AnswersTest, fail_what_has_no_room_while_everybody_waits) {
+TEST_F(OutcomeMessagesTest, fail_what_has_no_room_while_everybody_waits) {
   const auto outcome = outcome_of(Answer::stuck);
   EXPECT_EQ(outcome.kind, Kind::fail);
   EXPECT_TRUE(outcome.not_freed);
@@ -64,18 +64,18 @@ TEST_F(AnswersTest, fail_what_has_no_room_while_everybody_waits) {
                                         "1 GiB"));
 }
 
-TEST_F(AnswersTest, skip_what_may_not_wait_unless_it_is_a_rank) {
+TEST_F(OutcomeMessagesTest, skip_what_may_not_wait_unless_it_is_a_rank) {
   EXPECT_EQ(outcome_of(Answer::would_wait).kind, Kind::skip);
   settings_.forbid_skip = ForbidSkip::machine;
   EXPECT_EQ(outcome_of(Answer::would_wait).kind, Kind::skip) << "the machine could run it";
-  answers_.set_rank(MpiRank{1, 2, "RANK=1"});
+  messages_.set_rank(MpiRank{1, 2, "RANK=1"});
   const auto outcome = outcome_of(Answer::would_wait);
   EXPECT_EQ(outcome.kind, Kind::fail);
   EXPECT_TRUE(outcome.not_freed);
   EXPECT_THAT(outcome.reason, HasSubstr("is an MPI rank (RANK=1 of 2)"));
 }
 
-TEST_F(AnswersTest, fail_what_waited_too_long_or_was_not_announced) {
+TEST_F(OutcomeMessagesTest, fail_what_waited_too_long_or_was_not_announced) {
   auto outcome = outcome_of(Answer::timed_out);
   EXPECT_EQ(outcome.kind, Kind::fail);
   EXPECT_TRUE(outcome.not_freed);
@@ -86,14 +86,14 @@ TEST_F(AnswersTest, fail_what_waited_too_long_or_was_not_announced) {
   EXPECT_THAT(outcome.reason, HasSubstr("more than its process announced when it started"));
 }
 
-TEST_F(AnswersTest, tell_an_entry_that_it_waits_without_the_names_of_others_which_are_on_its_page) {
+TEST_F(OutcomeMessagesTest, tell_an_entry_that_it_waits_without_the_names_of_others_which_are_on_its_page) {
   const os::TestStatusPage page;
   os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
   const auto said = [&](os::Output output) {
     os::set_output_of_process(output);
     testing::internal::CaptureStderr();
     bool told = false;
-    const auto patience = answers_.patience("Sort.Keys", "3 GiB", &told);
+    const auto patience = messages_.patience("Sort.Keys", "3 GiB", &told);
     patience.on_wait(result_.blocked);
     patience.on_wait(result_.blocked); // for the page
     return testing::internal::GetCapturedStderr();
@@ -109,16 +109,16 @@ TEST_F(AnswersTest, tell_an_entry_that_it_waits_without_the_names_of_others_whic
   os::set_status_page_of_process(nullptr);
 }
 
-TEST_F(AnswersTest, name_a_test_with_its_entry_or_else_its_program) {
-  EXPECT_EQ(answers_.full_name("Sort.Keys"), "suite: Sort.Keys");
-  EXPECT_EQ(answers_.full_name(""), "suite");
+TEST_F(OutcomeMessagesTest, name_a_test_with_its_entry_or_else_its_program) {
+  EXPECT_EQ(messages_.full_name("Sort.Keys"), "suite: Sort.Keys");
+  EXPECT_EQ(messages_.full_name(""), "suite");
   entry_.name = "sort";
-  EXPECT_EQ(answers_.full_name("Sort.Keys"), "sort: Sort.Keys");
-  EXPECT_EQ(answers_.full_name(""), "sort");
-  EXPECT_EQ(answers_.full_name("sort"), "sort") << "CTest's name and the test's are one";
+  EXPECT_EQ(messages_.full_name("Sort.Keys"), "sort: Sort.Keys");
+  EXPECT_EQ(messages_.full_name(""), "sort");
+  EXPECT_EQ(messages_.full_name("sort"), "sort") << "CTest's name and the test's are one";
 }
 
-TEST_F(AnswersTest, name_the_setting_that_makes_devices_smaller) {
+TEST_F(OutcomeMessagesTest, name_the_setting_that_makes_devices_smaller) {
   EXPECT_EQ(outcome_of(Answer::refused).reason.find("GPUTEST_DEVICE_MEMORY"), std::string::npos);
   settings_.device_memory = 4_GiB;
   EXPECT_THAT(outcome_of(Answer::refused).reason, testing::EndsWith(" (GPUTEST_DEVICE_MEMORY limits it)"));

@@ -13,10 +13,10 @@
 
 namespace gputest::ledger {
 
-/// This process's own place on the ledger: its slot and FIFOs, its record. Under the store's mutex.
-class Client {
+/// The slot of this process on the ledger, with its FIFOs and its record. Under the store's mutex.
+class OwnSlot {
 public:
-  Client(os::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
+  OwnSlot(os::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
 
   /// Takes the first slot that nobody has and whose last owner's memory is back. Does nothing the second time. Throws
   /// LedgerError if there is none. Lets the mutex go for a while. Returns what `devices` showed meanwhile.
@@ -36,22 +36,22 @@ public:
   ///
   /// The processes that have counted its claim watch the liveness FIFO. Its memory stays counted, like that of an ended
   /// process.
-  void give_up_slot(const std::string& why);
+  void give_up(const std::string& why);
 
-  /// What the record says, or is about to say.
-  [[nodiscard]] Record& own() { return own_; }
-  [[nodiscard]] const Record& own() const { return own_; }
+  /// What the record in the ledger says, or is about to say.
+  [[nodiscard]] Record& record() { return record_; }
+  [[nodiscard]] const Record& record() const { return record_; }
 
-  /// Makes the record say what own() says, from now on. Throws as require_kept() does: the slot may be somebody else's.
+  /// Writes record() to the ledger. Throws as require_kept() does: the slot may be somebody else's.
   void write();
 
   /// Like write(), for a change of what it has held, or waited for, before: `since` stays.
   void correct();
 
-  /// Turns own() from asking or holding back to what it was before.
-  void stop_wanting();
+  /// Makes record() what it was before it asked or held. Writes nothing.
+  void withdraw_request();
 
-  /// From own() being inside to being idle, and back. What notified this process before is forgotten.
+  /// From record() being inside to being idle, and back. What notified this process before is forgotten.
   void become_idle();
   void resume();
 
@@ -61,7 +61,7 @@ public:
   /// Whether this process, which is idle, alone keeps out one that waits, as `seen` shows.
   [[nodiscard]] bool is_in_the_way(const Observations& seen) const;
 
-  /// Puts own() among all, in place of what its record says; returns its position.
+  /// Puts record() among all, in place of what the ledger says of this process; returns its position.
   [[nodiscard]] std::size_t with_own(std::vector<Record>& all) const;
 
   /// Throws LedgerError if others do not find the store, or this process's liveness FIFO in it, where it was.
@@ -83,19 +83,19 @@ private:
   Records* records_;
   os::LivenessFifo liveness_; ///< from take() on
   os::WakeFifo fifo_;
-  std::string why_given_up_; ///< empty before give_up_slot()
-  Record own_;
+  std::string why_given_up_; ///< empty before give_up()
+  Record record_;
 };
 
-/// Brings the claim in client.own(), which asks for something, to a result; blocks as `patience` allows, without the
-/// mutex. `seen` is what the devices that it asks for showed just now.
-[[nodiscard]] Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience,
+/// Brings the claim in own_slot.record(), which asks for something, to a result; blocks as `patience` allows, without
+/// the mutex. `seen` is what the devices that it asks for showed just now.
+[[nodiscard]] Result wait_for_grant(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, const Patience& patience,
                                     Observations seen);
 
 /// Makes the lease that the process holds one of `bytes`, more than it has, if that delays nobody. Blocks, without the
 /// mutex, only for idle processes and for the memory of ended ones, for `patience.leaving_lasts` at most. `seen` is
 /// what the devices of the lease showed just now.
-[[nodiscard]] bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes,
+[[nodiscard]] bool grow_lease(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes,
                               Patience patience, Observations seen);
 
 } // namespace gputest::ledger
