@@ -65,4 +65,7 @@ struct Request {
 /// requiring sm_80`.
 [[nodiscard]] std::string to_string(const Request& request);
 
+/// The same without the capabilities.
+[[nodiscard]] std::string memory_text(Request request);
+
 } // namespace gputest

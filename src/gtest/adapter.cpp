@@ -41,12 +41,6 @@ void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   }
 }
 
-/// The memory part of a request, for a test's report.
-std::string memory_text(Request request) {
-  request.capabilities = {};
-  return to_string(request);
-}
-
 void record_lease(const std::string& memory) {
   std::string devices;
   for (const auto& device : current_devices()) {

@@ -102,8 +102,9 @@ namespace {
 
 /// How often the entry may run.
 int attempts_of(const WatchedEntry& entry) {
-  const auto value = os::read_variable("GPUTEST_ATTEMPTS").value_or("");
-  return entry.kind == policy::CommandKind::arbitrary ? 1 : value == "1" ? 1 : value == "2" ? 2 : 3;
+  return entry.kind == policy::CommandKind::arbitrary
+             ? 1
+             : policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
 }
 
 /// The end of an entry that fails other than its test may: CTest is to see it whatever it expects.

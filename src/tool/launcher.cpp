@@ -36,7 +36,7 @@ ExitCode report_not_executed(const std::string& command, int error) {
   return static_cast<ExitCode>(supervise::say_why_not_executed(command, error)); // 126 or 127
 }
 
-ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
+ExitCode report(const Outcome& outcome, const policy::ReportTarget& watcher) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
   const auto page = os::TestStatusPage::open(watcher.page);
   if (skip && page && page->output_is_judged()) { // a script may go on, and not end with 77
@@ -49,7 +49,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
 }
 
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
-[[noreturn]] void fail_without_exit_code(const settings::ReportTarget& watcher, const std::string& entry) {
+[[noreturn]] void fail_without_exit_code(const policy::ReportTarget& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::message_for_forced_failure(entry, watcher.will_fail));
   supervise::end_by_signal(SIGKILL);
 }
@@ -57,7 +57,7 @@ ExitCode report(const Outcome& outcome, const settings::ReportTarget& watcher) {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The lease is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void run_as_entry(session::Gate& gate, const Launch& launch, const settings::ReportTarget& watcher) {
+[[noreturn]] void run_as_entry(session::Gate& gate, const Launch& launch, const policy::ReportTarget& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   std::optional<CommandUsage> usage;
   if (gate.settings().meter != MeterSetting::off) {
@@ -148,7 +148,7 @@ std::string name_of(const Entry& entry, const std::string& command) {
 }
 
 /// Returns only if the command does not start.
-ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher) {
+ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
   settings::refuse_unknown_variables();
   const Settings settings = settings::parse_settings(launch.read);
   const Entry entry = settings::parse_entry(launch.read);
@@ -191,7 +191,7 @@ ExitCode run_leased(const Launch& launch, const settings::ReportTarget& watcher)
 
 /// Tells the launcher above, if there is one, that this one's command was skipped, or else why it did not run: a script
 /// may drop the exit code.
-void report_to(const settings::ReportTarget& watcher, bool skipped, const std::string& why) {
+void report_to(const policy::ReportTarget& watcher, bool skipped, const std::string& why) {
   const auto page = os::TestStatusPage::open(watcher.page);
   if (page && skipped) {
     page->begin();
@@ -202,7 +202,7 @@ void report_to(const settings::ReportTarget& watcher, bool skipped, const std::s
 }
 
 /// What launch_command() does, but for what it tells the launcher above of an error.
-ExitCode run(const Launch& launch, const settings::ReportTarget& watcher) {
+ExitCode run(const Launch& launch, const policy::ReportTarget& watcher) {
   const bool is_host = says_no_gpu(launch);
   if (is_host) { // also for the tests of a command that uses gputest itself
     os::set_variable("GPUTEST_MEMORY", "none");
@@ -228,7 +228,7 @@ ExitCode run(const Launch& launch, const settings::ReportTarget& watcher) {
 } // namespace
 
 ExitCode launch_command(const Launch& launch) {
-  const auto watcher = settings::parse_report_target(os::read_variable);
+  const auto watcher = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
   os::set_output_of_process(os::output_of(watcher, os::TestStatusPage::open(watcher.page).get()));
   try {
     return run(launch, watcher);

@@ -93,6 +93,11 @@ std::string to_string(const Request& request) {
   return text;
 }
 
+std::string memory_text(Request request) {
+  request.capabilities = {};
+  return to_string(request);
+}
+
 Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture, const Request& entry) {
   Request request = entry;
   if (test.says_memory() || suite.says_memory()) {

@@ -103,6 +103,8 @@ bool runs_again(const EntryReport& report, int signal) { return report.stopped &
 
 bool is_withheld(const std::optional<std::string>& memory) { return memory.value_or("auto").rfind("auto", 0) == 0; }
 
+int parse_attempts(const std::string& text) { return text == "1" ? 1 : text == "2" ? 2 : 3; }
+
 NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts) {
   const auto& running = report.running;
   const auto who = running.empty() || running == entry ? entry : entry + ": " + running;

@@ -78,6 +78,9 @@ struct Verdict {
 /// where nobody declares any. Pure.
 [[nodiscard]] bool is_withheld(const std::optional<std::string>& memory);
 
+/// How often an entry may run, from GPUTEST_ATTEMPTS: 3, unless that says 1 or 2. Pure.
+[[nodiscard]] int parse_attempts(const std::string& text);
+
 /// How an entry runs again whose process was stopped.
 struct NextAttempt {
   int number = 0;      ///< 0: it may not run again

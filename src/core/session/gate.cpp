@@ -29,12 +29,6 @@ void check_request(const Request& request, const std::string& who) {
   }
 }
 
-/// A request in the middle of a sentence, without the capabilities, which the message names elsewhere.
-std::string short_text(Request request) {
-  request.capabilities = {};
-  return to_string(request);
-}
-
 /// Writes a skip to the run log.
 Outcome logged(Outcome outcome, MemoryClass memory_class, const std::string& test) {
   if (outcome.kind == Outcome::Kind::skip) {
@@ -137,8 +131,8 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   check_request(request, test);
   const std::lock_guard guard{mutex_};
   if (is_leased_) {
-    throw NestedLease{test + " asked for a lease of " + short_text(request) + " while " +
-                      (test == held_.test ? "it" : held_.test) + " has one of " + short_text(held_.request) +
+    throw NestedLease{test + " asked for a lease of " + memory_text(request) + " while " +
+                      (test == held_.test ? "it" : held_.test) + " has one of " + memory_text(held_.request) +
                       "; waiting for a second one could deadlock. Give the first back before"};
   }
   auto outcome = broken_by_.empty() ? acquire(request, test) : skip_after_problem(test);

@@ -33,7 +33,7 @@ struct TestRun::State {
   std::atomic<bool> is_refused{false};
   std::string not_run;
   bool not_run_is_said = false;
-  settings::ReportTarget report_target;
+  policy::ReportTarget report_target;
   bool no_gpu = false;
   std::shared_ptr<TestStatusPage> page; ///< null: nobody watches
   std::string name;
@@ -53,7 +53,7 @@ struct TestRun::State {
   std::string devices;       ///< of the last lease
 
   void read_entry() {
-    report_target = settings::parse_report_target(os::read_variable);
+    report_target = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
     in_entry = report_target.any();
     name = settings::parse_entry_name(os::read_variable);
     page = TestStatusPage::open(report_target.page);
@@ -361,8 +361,9 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
 void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept try {
   const std::lock_guard guard{state_->mutex};
   const auto& page = state_->page;
-  const auto attempts = os::read_variable("GPUTEST_ATTEMPTS").value_or("3");
-  const bool is_last = attempts == "1" || os::read_variable("GPUTEST_ATTEMPT").value_or("1") == attempts;
+  const int attempts = policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
+  const auto attempt = os::read_variable("GPUTEST_ATTEMPT").value_or("1");
+  const bool is_last = attempts == 1 || attempt == std::to_string(attempts);
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
   if (page && !page->is_measured() && !is_shown && !is_last && !state_->anything_has_failed() &&
       state_->pid == os::own_pid()) {

@@ -188,10 +188,6 @@ WorkerRequest parse_worker(const ReadVariable& read) {
   return request;
 }
 
-ReportTarget parse_report_target(const ReadVariable& read) {
-  return policy::parse_report_target(text_of(read, "GPUTEST_ENTRY", ""));
-}
-
 UsesGpu parse_uses_gpu(const ReadVariable& read) { return word_of<UsesGpu>(read, "GPUTEST_USES_GPU"); }
 
 std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }

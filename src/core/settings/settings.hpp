@@ -28,11 +28,6 @@ using DevicesSetting = std::variant<AllDevices, NoDevices, policy::SimulatedDevi
 
 using policy::ReadVariable;
 
-using policy::ReportTarget;
-
-/// Reads GPUTEST_ENTRY.
-[[nodiscard]] ReportTarget parse_report_target(const ReadVariable& read);
-
 /// The name of the entry, also if other settings cannot be used.
 [[nodiscard]] std::string parse_entry_name(const ReadVariable& read);
 

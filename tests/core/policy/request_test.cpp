@@ -182,6 +182,7 @@ TEST(Request, is_written_for_people) {
   Request request = make_request(MemoryClass::medium, 3_GiB, 2);
   request.capabilities = {capabilities::sm(80), capabilities::peer_access};
   EXPECT_EQ(to_string(request), "2 x 3 GiB, requiring peer_access, sm_80");
+  EXPECT_EQ(memory_text(request), "2 x 3 GiB");
   Request with_heap{3_GiB};
   with_heap.heap = 64_MiB;
   EXPECT_EQ(to_string(with_heap), "3 GiB and a heap of 64 MiB");

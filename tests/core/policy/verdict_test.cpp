@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::policy {
@@ -107,6 +108,13 @@ TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
           {told(1, 1, 1, 0, "no GPU"), 77, 1, false, of_77},
       },
       CommandKind::arbitrary);
+}
+
+TEST(Attempts, are_three_unless_the_setting_says_fewer) {
+  const std::vector<std::pair<std::string, int>> rows{{"", 3}, {"3", 3}, {"2", 2}, {"1", 1}, {"0", 3}, {"many", 3}};
+  for (const auto& [text, attempts] : rows) {
+    EXPECT_EQ(parse_attempts(text), attempts) << text;
+  }
 }
 
 TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
