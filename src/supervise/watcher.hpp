@@ -40,8 +40,8 @@ struct EntryEnd {
 /// Runs the command of an entry as a child, with a page (GPUTEST_ENTRY) and the time limit of GPUTEST_TIMEOUT, and
 /// judges how it has ended. Blocks until then. Throws Error if there can be no page.
 ///
-/// If a process of it was stopped because its estimated lease could not grow, the command runs again, and only the last
-/// attempt is judged. `first` is the report of a first attempt that was stopped elsewhere: in a worker.
+/// If a process of it was stopped (policy::StopCause), the command runs again, and only the last attempt is judged.
+/// `first` is the report of a first attempt that was stopped elsewhere: in a worker.
 [[nodiscard]] EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry,
                                  const policy::EntryReport& first = {});
 

@@ -217,7 +217,7 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
 }
 
 Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, const os::Descriptor& ctest) {
-  const auto look = [&] {
+  const auto end_with_ctest = [&] {
     if (supervise::is_ready(ctest)) {
       std::_Exit(EXIT_FAILURE); // what runs below ends with this process
     }
@@ -235,8 +235,8 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
     os::set_variable("GPUTEST_TIMEOUT", std::to_string(longest_rerun(test, list.size()).count()));
-    const auto end = run_entry(command_of_worker(test),
-                               {test.command.front(), policy::CommandKind::gputest_executable, false, false, 0, look});
+    const auto end = run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable,
+                                                         false, false, 0, end_with_ctest});
     const auto& told = end.report;
     const bool is_of_cases = end.signal == 0 && !end.command.timed_out && end.exit_code == EXIT_FAILURE &&
                              told.failed && told.refused.empty() && told.begun == told.ended;

@@ -40,6 +40,9 @@ using Clock = std::chrono::steady_clock;
 /// - `failures`: how workers have ended that did not end as they should;
 /// - `notes`: as `failures`, of what may be the error of another process that shared a server of MPS;
 /// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;
+/// - `workers`: of each worker that has ended, how many cases it has run, and why it ended;
+/// - `rerun`: locked by the supervisor whose cases run once more;
+/// - `remarks`: what the entry that ends workers says of cases that failed only then;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
 /// Beside the worker keys it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.

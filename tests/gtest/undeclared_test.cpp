@@ -42,6 +42,14 @@ protected:
     return run("undeclared", arguments);
   }
 
+  [[nodiscard]] std::string log_of_runs() const {
+    std::string log;
+    for (const auto& file : std::filesystem::directory_iterator{folder() + "/log"}) {
+      log += os::contents_of(file.path().string()).value_or("");
+    }
+    return log;
+  }
+
   /// A watcher and its first attempt.
   [[nodiscard]] ChildProcess start_watched(const std::string& filter) const {
     return start_program(
@@ -104,10 +112,7 @@ TEST_F(Undeclared, test_takes_what_there_is_room_for_and_runs_once) {
 
 TEST_F(Undeclared, test_that_asks_what_is_free_says_in_the_log_what_it_may_take_where_all_is) {
   EXPECT_EQ(run_test("third_of_what_is_free_after_1_gib").exit_code, 0);
-  std::string log;
-  for (const auto& file : std::filesystem::directory_iterator{folder() + "/log"}) {
-    log += os::contents_of(file.path().string()).value_or("");
-  }
+  const auto log = log_of_runs();
   EXPECT_THAT(log, HasSubstr(R"("event":"need","bytes":2147483648,)"));
   EXPECT_THAT(log, HasSubstr(R"("possible_bytes":2863311530,)")) << "2 GiB of 3 are 2.7 of 4";
 }
@@ -151,6 +156,7 @@ TEST_F(Undeclared, test_that_may_not_run_again_fails) {
               HasSubstr("gputest: failed: entry: Undeclared.much needs 2 GiB, and its estimated lease of 256 "
                         "MiB could not grow: others hold the rest. It was stopped before it took them, and "
                         "runs no more (GPUTEST_ATTEMPTS=1). MEMORY in "));
+  EXPECT_THAT(log_of_runs(), AllOf(HasSubstr("its entry runs no more"), Not(HasSubstr(R"("event":"again")"))));
   set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run_test("much").signal, SIGKILL) << "it is not the failure that is expected";
 }

@@ -167,16 +167,23 @@ struct TestRun::State {
     }
   }
 
+  [[nodiscard]] static std::string attempt() { return os::read_variable("GPUTEST_ATTEMPT").value_or("1"); }
+  [[nodiscard]] static bool is_last_attempt() {
+    const int attempts = policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
+    return attempts == 1 || attempt() == std::to_string(attempts);
+  }
+
   [[nodiscard]] bool anything_has_failed() const { return has_failed || is_refused || check_has_failed; }
 
   [[noreturn]] void end_to_run_again(const policy::Stopped& stopped, const std::string& why) const {
-    runlog::write("again",
-                  runlog::JsonObject{}
-                      .text("text", why)
-                      .text("attempt", os::read_variable("GPUTEST_ATTEMPT").value_or("1"))
-                      .number("needed_bytes", stopped.needed.count())
-                      .number("leased_bytes", stopped.leased.count()),
-                  test);
+    auto details = runlog::JsonObject{}.text("text", why).text("attempt", attempt());
+    if (stopped.needed > Bytes{}) {
+      details.number("needed_bytes", stopped.needed.count());
+    }
+    if (stopped.leased > Bytes{}) {
+      details.number("leased_bytes", stopped.leased.count());
+    }
+    runlog::write(is_last_attempt() ? "overuse" : "again", details, test);
     page->set_stopped(stopped);
     end_now(EXIT_FAILURE);
   }
@@ -344,7 +351,8 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
   const policy::Stopped stopped{policy::StopCause::small_lease, leased, needed};
   const auto why = policy::text_of_stop(who, stopped) + ". ";
   if (!state_->anything_has_failed()) {
-    state_->end_to_run_again(stopped, why + "It was stopped before it took them, and its entry runs again");
+    state_->end_to_run_again(stopped, why + "It was stopped before it took them, and its entry runs " +
+                                          (State::is_last_attempt() ? "no more" : "again"));
   }
   const auto failed = why + "It ends here, and does not run again, because something has failed in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
@@ -361,11 +369,8 @@ void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
 void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept try {
   const std::lock_guard guard{state_->mutex};
   const auto& page = state_->page;
-  const int attempts = policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
-  const auto attempt = os::read_variable("GPUTEST_ATTEMPT").value_or("1");
-  const bool is_last = attempts == 1 || attempt == std::to_string(attempts);
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
-  if (page && !page->is_measured() && !is_shown && !is_last && !state_->anything_has_failed() &&
+  if (page && !page->is_measured() && !is_shown && !State::is_last_attempt() && !state_->anything_has_failed() &&
       state_->pid == os::own_pid()) {
     const auto who = state_->test.empty() ? state_->name : state_->test;
     state_->end_to_run_again(stopped, policy::text_of_stop(who, stopped) + ". Its entry runs again");

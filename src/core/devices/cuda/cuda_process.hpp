@@ -16,7 +16,7 @@ namespace gputest::devices {
 /// set_heap() and the functions for memory load and initialise the driver, and make a device's primary context, which
 /// stays until the process ends. Nothing else does, and nothing changes the thread's current context. Memory of kind
 /// malloc and managed is freed when the stream is done; free() blocks until then. In a forked child all memory fails
-/// with CUDA_ERROR_NOT_INITIALIZED.
+/// with CUDA_ERROR_NOT_INITIALIZED. Defined in cuda_driver.cpp (state) and cuda_memory.cpp (memory).
 class CudaProcess final : public ThisProcess {
 public:
   [[nodiscard]] bool in_use() const override;
