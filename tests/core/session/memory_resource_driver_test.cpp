@@ -70,7 +70,7 @@ TEST_F(MemoryResourceTest, calls_the_driver_in_the_order_of_the_stream) {
   EXPECT_TRUE(cuda_->allocations.empty());
 }
 
-TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_parent_lease_before_the_driver_is_asked) {
+TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_cover_before_the_driver_is_asked) {
   memory_resource resource{0};
   memory_resource other{0, MemoryKind::malloc};
   void* const held = resource.allocate(3 * gib);
