@@ -61,10 +61,6 @@ std::string resume_command(const ArrayRun& run) {
   return policy::shell_words({"gputest", "slurm", "--resume", run.folder()});
 }
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// Where the tasks run that have not ended, and why others wait.
 std::string in_words(const std::map<std::size_t, ArrayEngine::Task>& state) {
   std::set<std::string> nodes;
@@ -75,7 +71,8 @@ std::string in_words(const std::map<std::size_t, ArrayEngine::Task>& state) {
     running += task.running ? 1 : 0;
   }
   nodes.erase("");
-  auto text = fmt::format("{} running", running) + (nodes.empty() ? "" : " on " + counted(nodes.size(), "node"));
+  auto text =
+      fmt::format("{} running", running) + (nodes.empty() ? "" : " on " + policy::counted(nodes.size(), "node"));
   if (const auto waiting = state.size() - running; waiting > 0) {
     text += fmt::format(", {} waiting", waiting) + (running > 0 ? "" : fmt::format(" {}", fmt::join(reasons, ", ")));
   }
@@ -130,11 +127,11 @@ int follow(const ArrayRun& run, const ArrayTry& array, const ArrayEngine& engine
       left = fmt::format("; about {:%T} left",
                          std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests - done)));
     }
-    const auto text =
-        state ? fmt::format("{} of {} ended, {} failed; {} of {} ended, {}{}; array {}", done, counted(tests, "test"),
-                            of_ended.failed + of_running.failed, array.tasks.size() - unfinished.size(),
-                            counted(array.tasks.size(), "task"), in_words(*state), left, id)
-              : fmt::format("array {}: its state is not known now: {}", id, why);
+    const auto text = state ? fmt::format("{} of {} ended, {} failed; {} of {} ended, {}{}; array {}", done,
+                                          policy::counted(tests, "test"), of_ended.failed + of_running.failed,
+                                          array.tasks.size() - unfinished.size(),
+                                          policy::counted(array.tasks.size(), "task"), in_words(*state), left, id)
+                            : fmt::format("array {}: its state is not known now: {}", id, why);
     const auto columns = os::columns_of_errors();
     if (columns > 0) { // a terminal: the line is there during the pause
       fmt::print(stderr, "{}", tool::printable(text.substr(0, columns - 1)));
@@ -202,7 +199,7 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
           }
           throw Error{fmt::format("{}. No result is lost. To go on: {}", error.what(), resume_command(run))};
         }
-        say(fmt::format("array {}: {}, in {}", array.id(), counted(array.tasks.size(), "task"), array.folder));
+        say(fmt::format("array {}: {}, in {}", array.id(), policy::counted(array.tasks.size(), "task"), array.folder));
       }
       const auto id = array.id();
       const int signal = follow(run, array, engine, interruption);

@@ -174,7 +174,7 @@ int run_alone(const TestCase& test, const std::string& why) {
 
 Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) {
   const auto& before = circumstances.before;
-  const auto cases = std::to_string(before.size()) + (before.size() == 1 ? " case" : " cases");
+  const auto cases = policy::counted(before.size(), "case");
   say(test.name + (circumstances.skipped ? " was skipped" : " failed") + " in a process that " +
       (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
@@ -237,9 +237,9 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
     os::set_variable("GPUTEST_TIMEOUT", std::to_string(longest_rerun(test, list.size()).count()));
     const auto end = run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable,
                                                          false, false, 0, end_with_ctest});
-    const auto& told = end.report;
+    const auto& report = end.report;
     const bool is_of_cases = end.signal == 0 && !end.command.timed_out && end.exit_code == EXIT_FAILURE &&
-                             told.failed && told.refused.empty() && told.begun == told.ended;
+                             report.failed && report.refused.empty() && report.begun == report.ended;
     if (end.signal != 0 || (!does_not_fail(end.exit_code) && !is_of_cases)) {
       say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
       return Rerun::ended_badly;

@@ -238,10 +238,6 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
   return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::vector<std::pair<std::size_t, std::string>> ended_workers(const Descriptor& folder) {
   std::vector<std::pair<std::size_t, std::string>> workers;
   for (const auto& line : lines_of(contents_of(folder, "workers"))) { // `<cases> <why>`

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,9 +109,6 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
 
 /// Adds to the end of a file in a folder. False if there is no room for it.
 bool add_to_file(const Descriptor& folder, const char* name, const std::string& text);
-
-/// `1 case`, `2 cases`.
-[[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
 
 /// How many cases each worker of a worker key has run that has ended, and why it has.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> ended_workers(const Descriptor& folder);

@@ -46,7 +46,7 @@ void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, c
     return;
   }
   if (note_end(run_.key_folder, may_be_anothers_error, wrote,
-               "that had run " + counted(cases.size(), "case") + ", " + cases.back() + " last, " + how)) {
+               "that had run " + policy::counted(cases.size(), "case") + ", " + cases.back() + " last, " + how)) {
     end_was_seen();
   }
   if (!may_be_anothers_error) {

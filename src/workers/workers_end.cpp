@@ -46,7 +46,7 @@ void tell_of_workers(const std::string& executable, const std::map<std::string, 
     why += (why.empty() ? ": " : ", ") + std::to_string(count) + " ended " + end;
   }
   if (workers > 0) {
-    say(counted(cases, "case") + " of " + executable + " had " + counted(workers, "worker") + why);
+    say(policy::counted(cases, "case") + " of " + executable + " had " + policy::counted(workers, "worker") + why);
   }
 }
 
@@ -140,7 +140,7 @@ std::string text_of_unseen(const MeetingPlace& run, const Descriptor& folder, co
     if (name.rfind(unconfirmed, 0) == 0) {
       const auto cases = lines_of(contents_of(folder, name));
       text += "gputest: failed: nobody has seen the end of a process of " + executable + " that had run " +
-              (cases.empty() ? "cases" : counted(cases.size(), "case") + ", " + cases.back() + " last") +
+              (cases.empty() ? "cases" : policy::counted(cases.size(), "case") + ", " + cases.back() + " last") +
               ": its gputest-supervisor (" + name.substr(std::strlen(unconfirmed)) +
               ") was killed, or had no room in " + run.path + " to write down how it ended. Run the cases again\n";
     }

@@ -9,6 +9,7 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace gputest::ledger {

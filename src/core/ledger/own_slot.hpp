@@ -6,7 +6,6 @@
 #include "core/ledger/storage/slot_fifos.hpp"
 #include "core/ledger/storage/slot_store.hpp"
 
-#include <chrono>
 #include <mutex>
 #include <string>
 #include <vector>

@@ -18,6 +18,10 @@ std::string fixed(double value, int digits) {
   return {text.data(), std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, digits).ptr};
 }
 
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string exact_regex(const std::string& text) {
   std::string regex = "^";
   for (const char character : text) {

@@ -50,6 +50,9 @@ namespace gputest::policy {
 /// A number with so many digits after the point, whatever locale the program has set. Pure.
 [[nodiscard]] std::string fixed(double value, int digits);
 
+/// `1 case`, `2 cases`. Pure.
+[[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
+
 /// A regular expression of CMake's and CTest's that matches this text and nothing else: `^Sort\.keys$`. Pure.
 [[nodiscard]] std::string exact_regex(const std::string& text);
 

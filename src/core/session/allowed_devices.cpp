@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/allowed_devices.hpp"
 
+#include "core/policy/text.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 
@@ -32,7 +33,7 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   }
   if (allowed.indices.size() < groups.size()) {
     allowed.note = "CTest has put its " + std::to_string(groups.size()) + " resource groups on " +
-                   std::to_string(allowed.indices.size()) + (allowed.indices.size() == 1 ? " device" : " devices") +
+                   policy::counted(allowed.indices.size(), "device") +
                    ", which it may do; ask for as many slots a group as keep two from one device";
   }
   return allowed;

@@ -30,8 +30,9 @@ void check_request(const Request& request, const std::string& who) {
 }
 
 /// Writes a skip to the run log.
-Outcome logged(Outcome outcome, MemoryClass memory_class, const std::string& test) {
+Outcome logged(Outcome outcome, const Request& request, const Entry& entry, const std::string& test) {
   if (outcome.kind == Outcome::Kind::skip) {
+    const auto memory_class = std::max(request.memory_class, entry.request.memory_class);
     runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason).text("class", to_string(memory_class)),
                   test);
   }
@@ -99,7 +100,7 @@ Outcome Gate::check(const Request& request, const std::string& test) {
   if (is_leased_ && test != held_.test) {
     measuring_.share();
   }
-  return logged(check_devices(request, test), std::max(request.memory_class, entry_.request.memory_class), test);
+  return logged(check_devices(request, test), request, entry_, test);
 }
 
 /// Where several tests share a lease, those after the problem ask for none.
@@ -140,7 +141,7 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
     if (outcome.kind == Outcome::Kind::fail && role_ != Role::command) {
       TestRun::of_process().refused(outcome.reason);
     }
-    return {logged(std::move(outcome), std::max(request.memory_class, entry_.request.memory_class), test), 0};
+    return {logged(std::move(outcome), request, entry_, test), 0};
   }
   if (role_ != Role::command) {
     auto limits = held_.bytes;

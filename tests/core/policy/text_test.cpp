@@ -39,6 +39,12 @@ TEST(Fixed, is_the_number_with_a_point) {
   EXPECT_EQ(fixed(std::numeric_limits<double>::max(), 3).size(), 313U);
 }
 
+TEST(Counted, has_the_plural_but_for_one) {
+  EXPECT_EQ(counted(0, "case"), "0 cases");
+  EXPECT_EQ(counted(1, "case"), "1 case");
+  EXPECT_EQ(counted(2, "case"), "2 cases");
+}
+
 TEST(Utf8, refuses_everything_else) {
   for (const char* const text : {"", "\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
                                  "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3", "\xC3(", "\xE2\x82", "\xE2\x82("}) {
