@@ -97,7 +97,7 @@ std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scena
 }
 
 /// Brings the subject to where the trial does something. Whether that is its operation's end.
-bool go_to(Scene& scene, std::size_t boundaries, std::size_t steps) {
+bool go_to(Scene& scene, std::size_t boundaries) {
   for (std::size_t boundary = 0; boundary < boundaries; ++boundary) {
     const Stop stop = scene.advance();
     if (stop == Stop::breakpoint) {
@@ -105,13 +105,20 @@ bool go_to(Scene& scene, std::size_t boundaries, std::size_t steps) {
     }
     expect(stop == Stop::entry || stop == Stop::exit, "the subject sleeps or has ended without being told to");
   }
+  return false;
+}
+
+/// Goes on by so many instructions, but into no system call if the survey has not counted them.
+void step(Scene& scene, std::size_t steps, const Survey& survey) {
   for (std::size_t step = 0; step < steps; ++step) {
-    // Fewer instructions than in the survey, too: beyond the end it would wait for its next command for ever.
-    if (const Stop stop = scene.subject().step(); stop != Stop::step) {
-      return stop == Stop::breakpoint;
+    if (survey.instructions.empty() && (scene.subject().at_system_call() || scene.subject().at_breakpoint())) {
+      return;
+    }
+    // There may be fewer instructions than in the survey: beyond the end it would wait for its next command for ever.
+    if (scene.subject().step() != Stop::step) {
+      return;
     }
   }
-  return false;
 }
 
 /// Whether others leave as soon as they are notified, so that the subject finds that they have, and does not sleep.
@@ -121,7 +128,7 @@ bool has_idle(const Scenario& scenario) {
 }
 
 void kill_asleep(Scene& scene, const Scenario& scenario, const Trial& trial) {
-  static_cast<void>(go_to(scene, trial.boundaries - 1, 0));
+  static_cast<void>(go_to(scene, trial.boundaries - 1));
   expect(scene.subject().to_boundary() == Stop::entry, "the subject does not come to sleep");
   const Stop stop = scene.subject().to_boundary();
   expect(stop == Stop::asleep || (stop == Stop::exit && has_idle(scenario)), "the subject does not sleep");
@@ -129,7 +136,7 @@ void kill_asleep(Scene& scene, const Scenario& scenario, const Trial& trial) {
 }
 
 void kill_blocked(Scene& scene, const Trial& trial) {
-  if (go_to(scene, trial.boundaries, 0) || !sets_a_lock(scene.subject().system_call())) {
+  if (go_to(scene, trial.boundaries) || !sets_a_lock(scene.subject().system_call())) {
     return; // sooner than in the survey
   }
   const LockHolder holder{scene.subject().file(scene.subject().system_call().arguments[0])};
@@ -209,7 +216,7 @@ void play_failure(Stage& stage, Scene& scene, const Scenario& scenario, const Su
 }
 
 void play_kill_of_other(Scene& scene, const Trial& trial) {
-  const bool at_the_end = go_to(scene, trial.boundaries, 0);
+  const bool at_the_end = go_to(scene, trial.boundaries);
   scene.kill(trial.other);
   scene.show_free(trial.other);
   const std::string outcome = at_the_end ? scene.outcome() : to_the_end(scene);
@@ -246,7 +253,9 @@ void play(Stage& stage, const Scenario& scenario, const Survey& survey, const Tr
   Scene scene{stage, scenario};
   switch (trial.kind) {
   case Trial::Kind::kill:
-    static_cast<void>(go_to(scene, trial.boundaries, trial.steps));
+    if (!go_to(scene, trial.boundaries)) {
+      step(scene, trial.steps, survey);
+    }
     break;
   case Trial::Kind::kill_asleep:
     kill_asleep(scene, scenario, trial);

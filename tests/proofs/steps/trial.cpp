@@ -87,6 +87,16 @@ std::vector<Trial> kills_at_instructions(const Survey& survey, std::size_t strid
   return trials;
 }
 
+std::vector<Trial> some_kills_at_instructions(const Survey& survey) {
+  constexpr std::size_t most_steps = 1999; // a prime, as the factor is: other numbers of steps in each scenario
+  constexpr std::size_t factor = 7919;
+  std::vector<Trial> trials;
+  for (std::size_t call = survey.calls.size() % 7; call <= survey.calls.size(); call += 7) {
+    trials.push_back({Trial::Kind::kill, 2 * call, 1 + call * factor % most_steps, 0, {}});
+  }
+  return trials;
+}
+
 std::vector<Trial> kills_of_others(const Survey& survey, Extent extent) {
   std::vector<Trial> trials;
   for (std::size_t other = 1; other <= survey.others; ++other) {

@@ -50,8 +50,12 @@ enum class Extent { sample, all };
 /// hundred, those at both ends and a share of those between.
 [[nodiscard]] std::vector<Trial> kills_at_system_calls(const Survey& survey, Extent extent);
 
-/// The subject killed after every `stride`th instruction.
+/// The subject killed after every `stride`th instruction, of which the survey has counted all.
 [[nodiscard]] std::vector<Trial> kills_at_instructions(const Survey& survey, std::size_t stride);
+
+/// The subject killed some instructions after each seventh system call, or before the next one if that comes first. To
+/// count the instructions, a survey steps through all of them, which takes longer than these trials.
+[[nodiscard]] std::vector<Trial> some_kills_at_instructions(const Survey& survey);
 
 /// Each of the others killed at the system calls of the subject.
 [[nodiscard]] std::vector<Trial> kills_of_others(const Survey& survey, Extent extent);
