@@ -311,8 +311,8 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
       has_run && is_long != test.was_long) {
     add_to_file(run.key_folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
-  if (answer.kind == Kind::verdict && !answer.text().empty()) {
-    say(test.name + " left processes running; gputest does not kill them: " + answer.text());
+  if (const auto names = answer.processes_left_behind(); !names.empty()) {
+    say(test.name + " left processes running; gputest does not kill them: " + names);
   }
   if (time_out.empty() && answer.kind != Kind::refusal) {
     if (const auto writers = wait_for_output(relays, watch, begun, run.ctest); !writers.empty()) {

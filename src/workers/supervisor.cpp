@@ -229,11 +229,18 @@ private:
                            filter() + " has what it wrote, and how " + filter() + " ended alone",
                        server_.owner() != Mps::none, worker_.take_output());
     }
-    worker_.kill_all(); // ctest waits for all that have the case's output open
+    const bool may_run_again = stopped || !served_.empty() || server_.owner() != Mps::none ||
+                               (!verdict && WIFEXITED(status) && does_not_fail(WEXITSTATUS(status)));
+    auto left_behind = std::string{};
+    if (may_run_again) {
+      worker_.kill_all(); // a second run has nothing of the first beside it
+    } else {
+      left_behind = worker_.left_behind();
+    }
     if (!stopped) {
       give_up_mps_server(run_, server_.owner());
     }
-    reply_death(status, has_passed);
+    reply_death(status, has_passed, std::move(left_behind));
     if (!verdict) {
       run_earlier_cases_again();
     }
@@ -294,8 +301,8 @@ private:
   void refuse(const std::string& why) { answer({{Kind::refusal}, {why}, {}}); }
 
   /// `has_passed`: the case had, before its process ended.
-  void reply_death(int status, bool has_passed) {
-    reply({{Kind::death, status}, {has_passed ? " at its end" : ""}, {}});
+  void reply_death(int status, bool has_passed, std::string left_behind = {}) {
+    reply({{Kind::death, status}, {has_passed ? " at its end" : "", std::move(left_behind)}, {}});
   }
 
   /// With what ran before it in this worker, if it has failed.

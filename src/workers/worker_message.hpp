@@ -22,7 +22,8 @@ struct MessageHead {
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
                ///< From the supervisor the text names processes that the case has left behind
     refusal,   ///< worker or supervisor: the case has no result here, and has to run in a process of its own. Text: why
-    death,     ///< supervisor: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
+    death,     ///< supervisor: the worker ended in the case, or at its end. `code` is the status that waitpid() gave.
+               ///< Texts: " at its end" or nothing, then the processes that the case has left behind
     begun,     ///< worker: the case begins, and what happens from now on is its doing
     not_begun, ///< supervisor: the case has not begun, and another worker is to run it: this one ended, or the client
                ///< was slow
@@ -45,6 +46,12 @@ struct MessageHead {
 struct WorkerMessage : MessageHead {
   /// The first text, if there is one.
   [[nodiscard]] std::string text() const { return texts.empty() ? "" : texts.front(); }
+
+  /// The names of the processes that the case has left behind, as the supervisor says.
+  [[nodiscard]] std::string processes_left_behind() const {
+    const std::size_t at = kind == Kind::verdict ? 0 : 1;
+    return (kind == Kind::verdict || kind == Kind::death) && texts.size() > at ? texts[at] : "";
+  }
 
   std::vector<std::string> texts;
   std::vector<os::Descriptor> descriptors;

@@ -46,6 +46,15 @@ TEST_F(RunAllTests, returns_77_only_where_every_test_was_skipped) {
   }
 }
 
+TEST_F(RunAllTests, says_why_the_exit_code_is_77_where_nothing_expects_it) {
+  set("GPUTEST_ENTRY", "");
+  const auto because = HasSubstr("gputest: all tests were skipped, so the exit code is 77");
+  EXPECT_THAT(run("outcomes", {"--gtest_filter=Skipping.*"}).err, because);
+  EXPECT_THAT(run("outcomes", {"--gtest_filter=Passing.*"}).err, Not(because));
+  set("GPUTEST_ENTRY", "ctest");
+  EXPECT_THAT(run("outcomes", {"--gtest_filter=Skipping.*"}).err, Not(because));
+}
+
 TEST_F(RunAllTests, does_not_say_skipped_where_an_earlier_repeat_ran) {
   EXPECT_EQ(run_both({"--gtest_filter=Changing.*", "--gtest_repeat=2"}).exit_code, 0);
   EXPECT_EQ(run_both({"--gtest_filter=Skipping.*", "--gtest_repeat=2"}).exit_code, 77);

@@ -1011,6 +1011,18 @@ TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_it
   EXPECT_EQ(::kill(orphan_of(results.at("crashes").output), 0), -1) << "it would keep the case's output open";
 }
 
+TEST_F(WorkerCase, that_crashes_and_does_not_run_again_leaves_its_processes_running) {
+  add("Crash.by_abort_beside_a_process_without_a_parent", "crashes");
+  const auto result = run().at("crashes");
+  EXPECT_EQ(result.processes.size(), 1U);
+  const auto at = result.output.find("@orphan ");
+  ASSERT_NE(at, std::string::npos);
+  const auto orphan = std::stoi(result.output.substr(at + 8));
+  EXPECT_THAT(result.output,
+              HasSubstr("crashes left processes running; gputest does not kill them: " + std::to_string(orphan)));
+  EXPECT_EQ(::kill(orphan, SIGKILL), 0) << "it runs";
+}
+
 TEST_F(WorkerCase, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
   add("Host.closes_all_files");
   const auto results = run();

@@ -417,6 +417,10 @@ int TestRun::exit_code(int status) noexcept try {
       state_->page->fail();
     }
   }
+  if (status == skipped_exit_code && !state_->in_entry) { // such as an add_test() of the project's own, or a script
+    session::tell("all tests were skipped, so the exit code is 77. CTest shows that as Failed unless the test has the "
+                  "property SKIP_RETURN_CODE 77, which gpu_add_test() sets");
+  }
   return state_->code_of_end(status);
 } catch (const std::exception& error) {
   session::tell(error.what());
