@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -22,6 +23,20 @@
 namespace gputest::workers {
 
 namespace {
+
+/// Rounding, traps and what becomes of denormal numbers, without the flags that each computation sets.
+std::uint64_t floating_point_control() {
+#if defined(__x86_64__)
+  constexpr std::uint32_t flags = 0x3f;
+  return __builtin_ia32_stmxcsr() & ~flags;
+#elif defined(__aarch64__)
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return control;
+#else
+  return 0;
+#endif
+}
 
 std::string target_of(int folder, const char* link) {
   std::array<char, 4096> target{};
@@ -171,6 +186,8 @@ ProcessSnapshot take_snapshot() {
       {"the processors on which it may run", os::field_of_status(status, "Cpus_allowed")},
       {"a resource limit", os::record_of_proc("/proc/self/limits").value_or("")},
       {"an alarm", alarms()},
+      {"the floating-point mode", bytes_of(floating_point_control())},
+      {"the locale", std::setlocale(LC_ALL, nullptr)}, // NOLINT(concurrency-mt-unsafe): only asks
       {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;
 }

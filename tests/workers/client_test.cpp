@@ -870,6 +870,8 @@ TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_process) {
       {"streams", "descriptor 1 ("},
       {"output", "descriptor 1 is another file: /dev/null in place of "},
       {"mask", "the umask"},
+      {"rounding", "the floating-point mode"},
+      {"locale", "the locale"},
       {"handler", "has another handler"},
       {"blocked_signals", "is blocked"},
       {"variables", "the environment variable SET_BY_A_CASE"},

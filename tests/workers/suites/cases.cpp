@@ -11,6 +11,8 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <cfenv>
+#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -288,6 +290,8 @@ TEST_F(Changes, output) {
   ::open("/dev/null", O_WRONLY | O_CLOEXEC); // which gets its number
 }
 TEST_F(Changes, mask) { ::umask(0); }
+TEST_F(Changes, rounding) { std::fesetround(FE_DOWNWARD); }
+TEST_F(Changes, locale) { ASSERT_NE(std::setlocale(LC_ALL, "C.UTF-8"), nullptr); }
 TEST_F(Changes, handler) {
   std::signal(SIGUSR1, [](int) {});
 }
