@@ -2,7 +2,10 @@
 #include "supervise/watcher.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
+#include "core/policy/report_target.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 #include "supervise/wait_notice.hpp"
@@ -211,6 +214,20 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
       return end;
     }
   }
+}
+
+int watch_tests(std::vector<std::string> command, const policy::EntryReport& first) {
+  const auto target = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
+  const auto program = command.front();
+  if (!target.ctest || (os::is_traced(os::record_of_proc("/proc/self/status").value_or("")) && !os::find_ctest())) {
+    return say_why_not_executed(program, os::become(std::move(command)));
+  }
+  const auto name = os::read_variable("GPUTEST_TEST").value_or("");
+  const auto end = run_entry(std::move(command),
+                             {name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
+                              target.checks_output_only, target.skip_code},
+                             first);
+  return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 
 } // namespace gputest::supervise

@@ -45,6 +45,12 @@ struct EntryEnd {
 [[nodiscard]] EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry,
                                  const policy::EntryReport& first = {});
 
+/// Runs the command of an executable with tests for the entry that GPUTEST_ENTRY and GPUTEST_TEST name, and ends as
+/// CTest is to see it: returns an exit code, or ends this process by a signal. Becomes the command if no ctest has
+/// started it for an entry, or if a debugger holds this process and there is no ctest above it. `first`: as for
+/// run_entry().
+[[nodiscard]] int watch_tests(std::vector<std::string> command, const policy::EntryReport& first = {});
+
 /// Says why a program could not be executed, by errno's value. Returns the exit code that shells have for that.
 [[nodiscard]] int say_why_not_executed(const std::string& program, int error);
 

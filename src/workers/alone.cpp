@@ -3,8 +3,6 @@
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
-#include "core/os/process.hpp"
-#include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "supervise/events.hpp"
@@ -34,7 +32,6 @@ using supervise::end_by_signal;
 using supervise::run_entry;
 using supervise::run_supervised;
 using supervise::say;
-using supervise::say_why_not_executed;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds for_search{10};
@@ -150,26 +147,12 @@ std::string command_after(const TestCase& test, std::vector<std::string> before)
 
 } // namespace
 
-int watch(std::vector<std::string> command, const policy::EntryReport& first) {
-  const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
-  const auto program = command.front();
-  if (!target.ctest || (is_traced() && !os::find_ctest())) {
-    return say_why_not_executed(program, os::become(std::move(command)));
-  }
-  const auto name = variable("GPUTEST_TEST");
-  const auto end = run_entry(std::move(command),
-                             {name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
-                              target.checks_output_only, target.skip_code},
-                             first);
-  return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
-}
-
 int run_alone(const TestCase& test, const std::string& why) {
   const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
   if (!why.empty() && os::output_of(target, os::TestStatusPage::open(target.page).get()) != os::Output::judged) {
     say(test.name + " runs in a process of its own: " + why);
   }
-  return watch(test.command);
+  return supervise::watch_tests(test.command);
 }
 
 Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) {

@@ -12,12 +12,7 @@
 
 namespace gputest::workers {
 
-/// Runs the command of an executable with tests, and ends as CTest is to see it: returns an exit code, or ends this
-/// process by a signal. Becomes the command if no ctest has started it for an entry, or if a debugger holds this
-/// process and no ctest has started it. `first`: as run_entry() says.
-[[nodiscard]] int watch(std::vector<std::string> command, const policy::EntryReport& first = {});
-
-/// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.
+/// Runs the case in a process of its own, and ends as watch_tests() says. Says why, unless `why` is empty.
 [[nodiscard]] int run_alone(const TestCase& test, const std::string& why);
 
 /// What may be why a case has failed in a worker, or was skipped there, if not the case itself.

@@ -183,7 +183,7 @@ int exit_code_for_answer(const MeetingPlace& run, const TestCase& test, const Wo
   }
   const bool died = answer.kind == Kind::death;
   if (died && report.stopped && time_out.empty()) {
-    return watch(test.command, report);
+    return supervise::watch_tests(test.command, report);
   }
   const bool at_its_end = died && !answer.text().empty(); // after the verdict
   const auto how = describe_end(answer.code) + answer.text();

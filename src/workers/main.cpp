@@ -13,7 +13,6 @@
 #include "supervise/descendants.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/watcher.hpp"
-#include "workers/alone.hpp"
 #include "workers/client.hpp"
 #include "workers/workers_end.hpp"
 
@@ -67,7 +66,7 @@ int main(int argc, char** argv) try {
   }
   refuse_second_filter({argv + 1, argv + argc});
   if (argc > 2 && std::string{argv[1]} == "--watch") {
-    return gputest::workers::watch({argv + 2, argv + argc});
+    return gputest::supervise::watch_tests({argv + 2, argv + argc});
   }
   if (argc > 2 && std::string{argv[1]} == "--end") { // what `ctest -- ARGS` adds to every command is for the tests
     return gputest::workers::end_workers(argv[2], argc > 3 ? argv[3] : "", argc > 4 ? argv[4] : "");

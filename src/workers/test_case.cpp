@@ -29,10 +29,9 @@ bool belongs_to_case(std::string_view assignment) {
                      [&](const char* name) { return policy::starts_with(assignment, name); });
 }
 
-/// A field of /proc/self/status; empty if there is none.
-std::string status_of_process(const char* name) {
-  static const auto all = os::record_of_proc("/proc/self/status").value_or("");
-  return os::field_of_status(all, name);
+const std::string& status_of_process() {
+  static const auto status = os::record_of_proc("/proc/self/status").value_or("");
+  return status;
 }
 
 /// A reason that the environment gives, of this run or of the entry.
@@ -74,7 +73,7 @@ std::string why_alone_by_environment() {
       return std::string{setting} + " is set";
     }
   }
-  return is_traced() ? "a debugger holds it" : "";
+  return os::is_traced(status_of_process()) ? "a debugger holds it" : "";
 }
 
 /// A text that is the same for two processes only if all that was added is.
@@ -103,7 +102,7 @@ void add_inherited(Text& text) {
   for (const char* const field :
        {"Uid", "Gid", "Groups", "Umask", "SigBlk", "SigIgn", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb",
         "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"}) {
-    text.add(status_of_process(field));
+    text.add(os::field_of_status(status_of_process(), field));
   }
   text.add(os::record_of_proc("/proc/self/limits").value_or(""));
   text.add_numbers(::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0), ::personality(0xFFFFFFFF)); // asks
@@ -115,11 +114,6 @@ void add_inherited(Text& text) {
 }
 
 } // namespace
-
-bool is_traced() {
-  const auto tracer = status_of_process("TracerPid");
-  return !tracer.empty() && tracer != "0";
-}
 
 std::string variable(const char* name) { return os::read_variable(name).value_or(""); }
 

@@ -2,7 +2,7 @@
 // Cases that ctest has run by workers, from the client's command line to ctest's summary.
 
 #include "core/os/file.hpp"
-#include "ctest_run.hpp"
+#include "support/ctest_run.hpp"
 
 #include <gmock/gmock.h>
 
@@ -1051,25 +1051,6 @@ TEST_F(WorkerCase, runs_a_case_alone_that_a_debugger_holds) {
   const auto result = run().at("traced");
   EXPECT_EQ(result.word, "Passed") << result.output;
   EXPECT_THAT(result.output, HasSubstr("traced runs in a process of its own: a debugger holds it"));
-}
-
-TEST_F(WorkerCase, watches_an_entry_of_ctest_also_if_a_debugger_holds_it) {
-  add_command("traced", {TRACER, ENTRY_PROGRAM, "--watch", "/bin/true"}, "ENVIRONMENT GPUTEST_ENTRY=ctest");
-  const auto result = run().at("traced");
-  EXPECT_EQ(result.word, "Failed");
-  EXPECT_THAT(result.output, HasSubstr("gputest did not run its tests"));
-}
-
-TEST_F(WorkerCase, is_believed_that_becomes_another_user_before_its_tests) {
-  if (::geteuid() != 0) {
-    GTEST_SKIP() << "only root can be two users";
-  }
-  add_command("nobody", {"/bin/sh", "-c",
-                         "GPUTEST_ENTRY=ctest GPUTEST_TEST=nobody exec '" ENTRY_PROGRAM
-                         "' --watch /usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups '" CASES
-                         "' --gtest_filter=Host.a"});
-  const auto result = run().at("nobody");
-  EXPECT_EQ(result.word, "Passed") << result.output;
 }
 
 TEST_F(WorkerCase, list_of_an_executable_names_the_cases_that_run_alone) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Workers between two cases, while others need their devices.
 
-#include "ctest_run.hpp"
+#include "support/ctest_run.hpp"
 
 #include "core/os/file.hpp"
 #include "workers/meeting_place.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Workers that share a server of MPS, with a control daemon and a driver that are none.
-#include "ctest_run.hpp"
+#include "support/ctest_run.hpp"
 
 #include "support/child_process.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "ctest_run.hpp"
+#include "support/ctest_run.hpp"
 #include "watched_processes.hpp"
 
 #include <gmock/gmock.h>

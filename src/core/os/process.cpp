@@ -170,6 +170,11 @@ std::string field_of_status(const std::string& status, const char* name) {
   return at == std::string::npos ? "" : status.substr(value, status.find('\n', value) - value);
 }
 
+bool is_traced(const std::string& status) {
+  const auto tracer = field_of_status(status, "TracerPid");
+  return !tracer.empty() && tracer != "0";
+}
+
 std::string name_of_process(pid_t pid) {
   const auto name = record_of_proc(proc_file(pid, "comm")).value_or("");
   return std::to_string(pid) + " (" + name.substr(0, name.find('\n')) + ")";

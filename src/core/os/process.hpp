@@ -59,6 +59,9 @@ enum class ProcessState {
 /// A field of the text of a file /proc/<pid>/status, such as `Threads`; empty if there is none.
 [[nodiscard]] std::string field_of_status(const std::string& status, const char* name);
 
+/// Whether a debugger, or another tracer, holds the process, by that text.
+[[nodiscard]] bool is_traced(const std::string& status);
+
 /// A variable of the environment it was started with; nullopt if there is none, or if it may not be read.
 [[nodiscard]] std::optional<std::string> variable_of(pid_t pid, const std::string& name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file.hpp"
-#include "ctest_run.hpp"
+#include "support/ctest_run.hpp"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Entries that wait until a program that holds the device is told to end.
-class WaitNotices : public WorkerCase {
+class WaitNotices : public ::testing::Test, public CTestRun {
 protected:
   void run_beside_a_holder(const std::string& name) {
     ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ctest_run.hpp"
+#include "support/ctest_run.hpp"
 
 #include "support/child_process.hpp"
 
