@@ -2,24 +2,17 @@
 #include <gputest/test_run.hpp>
 
 #include "core/os/environment.hpp"
-#include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
-#include "core/os/test_status_page.hpp"
-#include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
-#include "core/session/messages.hpp"
+#include "core/session/test_run_state.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 
-#include <atomic>
-#include <csignal>
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <mutex>
-#include <optional>
 #include <utility>
 
 namespace gputest {
@@ -28,173 +21,29 @@ namespace detail {
 
 using os::TestStatusPage;
 
-struct TestRun::State {
-  bool in_entry = false;
-  std::atomic<bool> is_refused{false};
-  std::string not_run;
-  bool not_run_is_said = false;
-  policy::ReportTarget report_target;
-  bool no_gpu = false;
-  std::shared_ptr<TestStatusPage> page; ///< null: nobody watches
-  std::string name;
-  std::mutex mutex; ///< of what follows: any thread may exit
-  bool running = false;
-  std::optional<End> last_end;
-  bool has_failed = false;                   ///< any run of this process
-  std::atomic<bool> check_has_failed{false}; ///< of this process's case
-  pid_t pid = 0;                             ///< that has begun, since a forked process has a copy of all this
-  std::string test;
-  std::string result; ///< what main() has to return
-  bool watches_exit = false;
-  bool any_began = false;    ///< of the tests
-  std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
-  bool knows_peak = true;    ///< whether it is known of all tests
-  Bytes leased;              ///< the most of a device
-  std::string devices;       ///< of the last lease
-
-  void read_entry() {
-    report_target = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
-    in_entry = report_target.any();
-    name = settings::parse_entry_name(os::read_variable);
-    page = TestStatusPage::open(report_target.page);
-    os::set_output_of_process(os::output_of(report_target, page.get()));
-    os::set_status_page_of_process(page);
-    if (in_entry) {
-      os::remove_variable("GPUTEST_ENTRY");
-    }
-    try {
-      no_gpu = settings::parse_entry(os::read_variable).no_gpu;
-    } catch (const InvalidSetting&) { // each test that asks for a lease says it
-      no_gpu = false;
-    }
+void TestRun::State::read_entry() {
+  report_target = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
+  in_entry = report_target.any();
+  name = settings::parse_entry_name(os::read_variable);
+  page = TestStatusPage::open(report_target.page);
+  os::set_output_of_process(os::output_of(report_target, page.get()));
+  os::set_status_page_of_process(page);
+  if (in_entry) {
+    os::remove_variable("GPUTEST_ENTRY");
   }
-
-  void refuse(const std::string& why) {
-    if (page && (pid == 0 || pid == os::own_pid())) { // a forked process goes on by itself
-      page->refuse(why);
-    }
-    is_refused = true;
+  try {
+    no_gpu = settings::parse_entry(os::read_variable).no_gpu;
+  } catch (const InvalidSetting&) { // each test that asks for a lease says it
+    no_gpu = false;
   }
+}
 
-  static void log_end(int status) {
-    runlog::write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(status)));
+void TestRun::State::refuse(const std::string& why) {
+  if (page && (pid == 0 || is_own())) { // a forked process goes on by itself
+    page->refuse(why);
   }
-
-  [[noreturn]] static void end_now(int status) {
-    log_end(status);
-    os::end_now(status);
-  }
-
-  void at_exit(int status) {
-    std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of these functions
-    if (!lock || pid != os::own_pid()) {
-      return;
-    }
-    end_if_unseen();
-    check_exit(status);
-    end_if_unseen();
-    const int code = code_of_end(status);
-    if (code == EXIT_FAILURE && status != code) {
-      end_now(code);
-    }
-    log_end(is_skip(code) ? skipped_exit_code : code);
-    if (is_skip(code) && code != status && report_target.ctest) { // else the watcher does this
-      lock.unlock();
-      std::exit(code); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
-    }
-  }
-
-  [[nodiscard]] int code_of_skip() const {
-    return report_target.ctest && no_gpu ? unwatched_skip_code : skipped_exit_code;
-  }
-
-  [[nodiscard]] bool is_skip(int status) const { return status == skipped_exit_code || status == code_of_skip(); }
-
-  /// What the process has to end with where its program says `status`.
-  [[nodiscard]] int code_of_end(int status) const {
-    if (status != EXIT_SUCCESS && !is_skip(status)) {
-      return status;
-    }
-    if (has_failed || (report_target.ctest && !not_run.empty())) {
-      return EXIT_FAILURE;
-    }
-    return is_skip(status) || (in_entry && last_end == End::all_skipped) ? code_of_skip() : status;
-  }
-
-  /// What a watcher does, in an entry that has none (MEMORY none): says which test has not run, and ends the process by
-  /// a signal if CTest would not see its failure in an exit code.
-  void end_if_unseen() {
-    if (!report_target.ctest || (not_run.empty() && !is_refused)) {
-      return;
-    }
-    const bool unseen = !report_target.believes_exit_code();
-    if (unseen || !not_run.empty()) {
-      os::set_output_of_process(os::Output::of_entry); // the entry fails
-    }
-    if (!not_run.empty() && !std::exchange(not_run_is_said, true)) {
-      session::tell("failed: " + not_run);
-    }
-    if (unseen) {
-      session::tell(policy::message_for_forced_failure(name.empty() ? "the entry" : name, report_target.will_fail));
-      std::fflush(stdout);
-      std::raise(SIGKILL);
-    }
-  }
-
-  void check_exit(int status) {
-    if (status != 0 && !is_skip(status)) {
-      if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
-        refuse("exit(" + std::to_string(status) + ") was called before the first test");
-      } else if (running && page) {
-        page->end(TestStatusPage::End::failed);
-      }
-      return;
-    }
-    if (running) {
-      const auto call = "exit(" + std::to_string(status) + ")";
-      fail_at_exit(test.empty() ? call + " was called between the tests" : test + " called " + call,
-                   "What comes after it did not run. Let a test return, or skip it with its framework's own macro");
-    }
-    const auto ended = "the process ended with " + std::to_string(status);
-    if (has_failed) {
-      session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result +
-                    ";`, or with the failure of any of its calls");
-      end_now(EXIT_FAILURE);
-    }
-    if (is_skip(status) && last_end != End::all_skipped && in_entry) {
-      fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
-                   "End main() with `return " + result + ";`");
-    }
-  }
-
-  [[nodiscard]] static std::string attempt() { return os::read_variable("GPUTEST_ATTEMPT").value_or("1"); }
-  [[nodiscard]] static bool is_last_attempt() {
-    const int attempts = policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
-    return attempts == 1 || attempt() == std::to_string(attempts);
-  }
-
-  [[nodiscard]] bool anything_has_failed() const { return has_failed || is_refused || check_has_failed; }
-
-  [[noreturn]] void end_to_run_again(const policy::Stopped& stopped, const std::string& why) const {
-    auto details = runlog::JsonObject{}.text("text", why).text("attempt", attempt());
-    if (stopped.needed > Bytes{}) {
-      details.number("needed_bytes", stopped.needed.count());
-    }
-    if (stopped.leased > Bytes{}) {
-      details.number("leased_bytes", stopped.leased.count());
-    }
-    runlog::write(is_last_attempt() ? "overuse" : "again", details, test);
-    page->set_stopped(stopped);
-    end_now(EXIT_FAILURE);
-  }
-
-  [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) {
-    session::tell("failed: " + why + ". " + remedy);
-    refuse(why);
-    end_if_unseen();
-    end_now(EXIT_FAILURE);
-  }
-};
+  is_refused = true;
+}
 
 TestRun::TestRun() : state_{std::make_shared<State>()} { state_->read_entry(); }
 
@@ -224,9 +73,8 @@ void TestRun::begin_next_case() noexcept try {
   state_->any_began = false;
   state_->is_refused = false;
   state_->not_run.clear();
-  state_->peak.reset();
+  state_->measured = {};
   state_->knows_peak = true;
-  state_->leased = {};
   state_->read_entry();
   runlog::configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
@@ -235,7 +83,7 @@ void TestRun::begin_next_case() noexcept try {
 
 bool TestRun::begin(const std::string& result, Notation notation) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  if (state_->running && state_->pid == os::own_pid()) {
+  if (state_->running && state_->is_own()) {
     return false;
   }
   session::write_advice_in(notation);
@@ -273,16 +121,18 @@ void TestRun::running(const std::string& test) noexcept try {
 
 void TestRun::note_lease(Bytes leased, const std::string& devices) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  state_->leased = std::max(state_->leased, leased);
-  state_->devices = devices.empty() ? state_->devices : devices;
+  auto& measured = state_->measured;
+  measured.leased = std::max(measured.leased, leased);
+  measured.devices = devices.empty() ? measured.devices : devices;
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
 
 void TestRun::note_peak(std::optional<Bytes> peak) noexcept try {
   const std::lock_guard guard{state_->mutex};
+  auto& most = state_->measured.peak;
   state_->knows_peak = state_->knows_peak && peak;
-  state_->peak = std::max(state_->peak.value_or(Bytes{}), peak.value_or(Bytes{}));
+  most = std::max(most.value_or(Bytes{}), peak.value_or(Bytes{}));
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -319,7 +169,7 @@ std::string TestRun::skipped(const std::string& why) noexcept try {
 }
 
 void TestRun::not_run(const std::string& why) noexcept {
-  if (state_->page && state_->pid == os::own_pid()) {
+  if (state_->page && state_->is_own()) {
     state_->page->set_not_run(why);
   }
   state_->not_run = why;
@@ -342,46 +192,9 @@ bool TestRun::is_watched() const noexcept { return state_->page != nullptr; }
 
 void TestRun::check_failed() noexcept { state_->check_has_failed = true; }
 
-void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (!state_->page) {
-    return;
-  }
-  const auto who = state_->test.empty() ? state_->name : state_->test;
-  const policy::Stopped stopped{policy::StopCause::small_lease, leased, needed};
-  const auto why = policy::text_of_stop(who, stopped) + ". ";
-  if (!state_->anything_has_failed()) {
-    state_->end_to_run_again(stopped, why + "It was stopped before it took them, and its entry runs " +
-                                          (State::is_last_attempt() ? "no more" : "again"));
-  }
-  const auto failed = why + "It ends here, and does not run again, because something has failed in this process";
-  runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
-  session::tell(failed);
-  if (state_->page->output_is_judged()) {
-    state_->page->refuse(failed); // it has not written all that CTest judges
-  }
-  state_->page->end(TestStatusPage::End::failed); // its own failure
-  State::end_now(EXIT_FAILURE);
-} catch (const std::exception& error) {
-  session::tell(error.what());
-}
-
-void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  const auto& page = state_->page;
-  const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
-  if (page && !page->is_measured() && !is_shown && !State::is_last_attempt() && !state_->anything_has_failed() &&
-      state_->pid == os::own_pid()) {
-    const auto who = state_->test.empty() ? state_->name : state_->test;
-    state_->end_to_run_again(stopped, policy::text_of_stop(who, stopped) + ". Its entry runs again");
-  }
-} catch (const std::exception& error) {
-  session::tell(error.what());
-}
-
 void TestRun::end(End how) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  if (!state_->running || state_->pid != os::own_pid()) {
+  if (!state_->running || !state_->is_own()) {
     return; // a forked process that goes on by itself
   }
   state_->running = false;
@@ -392,7 +205,9 @@ void TestRun::end(End how) noexcept try {
   }
   const bool ran = how == End::passed || how == End::failed;
   if (ran && state_->in_entry && !(state_->page && state_->page->is_measured())) {
-    session::tell_measurements({state_->knows_peak ? state_->peak : std::nullopt, state_->leased, state_->devices});
+    auto measured = state_->measured;
+    measured.peak = state_->knows_peak ? measured.peak : std::nullopt;
+    session::tell_measurements(measured);
   }
   if (state_->page) {
     state_->page->end(how == End::passed        ? TestStatusPage::End::passed
@@ -406,7 +221,7 @@ void TestRun::end(End how) noexcept try {
 
 int TestRun::exit_code(int status) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  if (state_->running || state_->pid != os::own_pid()) {
+  if (state_->running || !state_->is_own()) {
     return status;
   }
   if (status == EXIT_SUCCESS || status == skipped_exit_code) {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gputest/test_run.hpp>
+
+#include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
+#include "core/policy/report_target.hpp"
+#include "core/policy/verdict.hpp"
+#include "core/session/messages.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace gputest::detail {
+
+/// The entry that this process runs for, and how far its tests have come.
+struct TestRun::State {
+  // From the environment, read once.
+  bool in_entry = false;
+  policy::ReportTarget report_target;
+  bool no_gpu = false;
+  std::string name;
+  std::shared_ptr<os::TestStatusPage> page; ///< null: nobody watches
+
+  std::atomic<bool> is_refused{false};
+  std::atomic<bool> check_has_failed{false}; ///< of this process's case
+  std::string not_run;                       ///< why a test of the entry did not; empty: all have
+  bool not_run_is_said = false;
+
+  std::mutex mutex; ///< of what follows: any thread may exit
+  bool running = false;
+  std::optional<End> last_end;
+  bool has_failed = false; ///< any run of this process
+  pid_t pid = 0;           ///< that has begun, since a forked process has a copy of all this
+  std::string test;
+  std::string result; ///< what main() has to return
+  bool watches_exit = false;
+  bool any_began = false;              ///< of the tests
+  session::EntryMeasurements measured; ///< the most of all tests
+  bool knows_peak = true;              ///< whether it is known of all of them
+
+  void read_entry();
+  void refuse(const std::string& why);
+
+  /// Whether this process has begun the run, not one that it has forked.
+  [[nodiscard]] bool is_own() const { return pid == os::own_pid(); }
+
+  // When the process ends (test_run_exit.cpp).
+
+  void at_exit(int status);
+
+  /// What the process has to end with where its program says `status`.
+  [[nodiscard]] int code_of_end(int status) const;
+
+  /// What a watcher does, in an entry that has none (MEMORY none): says which test has not run, and ends the process by
+  /// a signal if CTest would not see its failure in an exit code.
+  void end_if_unseen();
+
+  [[noreturn]] static void end_now(int status);
+
+  // When it is stopped (test_run_again.cpp).
+
+  /// Ends the process, which was stopped, so that the watcher runs its entry again. If anything has failed in it,
+  /// returns why it was stopped instead: a further run must not hide that.
+  [[nodiscard]] std::string end_to_run_again(const policy::Stopped& stopped, const std::string& what_follows) const;
+
+private:
+  void check_exit(int status);
+  [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy);
+  [[nodiscard]] int code_of_skip() const;
+  [[nodiscard]] bool is_skip(int status) const;
+};
+
+} // namespace gputest::detail
