@@ -215,8 +215,8 @@ void Adapter::add_to(Plan& plan, const ::testing::TestSuite& suite, const ::test
   const auto of_suite = needs_of_suite(suite);
   plan.capabilities = plan.capabilities | of_test.capabilities | of_suite.capabilities;
   plan.requests.push_back(known_request(suite, test, entry));
-  const bool told = of_test.says_memory() || of_suite.says_memory() || entry.bytes;
-  if (!told && (fixture.scoped || !fixture.known)) {
+  const bool says_memory = of_test.says_memory() || of_suite.says_memory() || entry.bytes;
+  if (!says_memory && (fixture.scoped || !fixture.known)) {
     plan.open_ended = true; // its leases are known only when it runs
   }
 }

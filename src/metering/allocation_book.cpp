@@ -56,7 +56,7 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   auto& of_device = devices_[allocation.device];
   of_device.now.at(index_of(allocation.kind)) += allocation.bytes;
   of_device.before_periods += period_ == 0 ? allocation.bytes : 0;
-  of_device.told_free = of_device.free;
+  of_device.reported_free = of_device.free;
   if (const auto now = total(of_device.now); now > of_device.peak) {
     of_device.peak = now;
     of_device.at_peak = of_device.now;
@@ -169,7 +169,7 @@ void AllocationBook::begin() {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
     of_device.kept_at_begin = of_device.peak - of_device.before_periods;
-    of_device.wanted = of_device.free = of_device.told_free = 0;
+    of_device.wanted = of_device.free = of_device.reported_free = 0;
   }
 }
 
@@ -210,7 +210,7 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
       }
     }
     of.left = sorted(left[device]);
-    of.told_free = Bytes{of_device.told_free};
+    of.reported_free = Bytes{of_device.reported_free};
     of.kept = std::move(kept[device]);
     of.kept_at_begin = Bytes{of_device.kept_at_begin};
     of.wanted = Bytes{of_device.wanted} - Bytes{total(of_device.at_begin)};

@@ -49,7 +49,7 @@ public:
   /// Notes that the device had not so much memory left.
   void refuse(int device, std::uint64_t bytes);
 
-  /// Notes that the program was told how much of the device is free. What it allocates afterwards may depend on that.
+  /// Notes that the program has asked how much of the device is free. What it allocates afterwards may depend on that.
   void tell_free(int device, std::uint64_t bytes);
 
   /// Notes that an owner has ended, and has freed all that it owned.
@@ -78,9 +78,9 @@ private:
     std::uint64_t wanted = 0;         ///< `now` and what was refused, together
     std::uint64_t before_periods = 0; ///< of `now`: what was allocated before the first period
     std::uint64_t kept_at_begin = 0;
-    std::uint64_t asked = 0;     ///< is about to be allocated
-    std::uint64_t free = 0;      ///< the most that the program was told
-    std::uint64_t told_free = 0; ///< the same, before an allocation
+    std::uint64_t asked = 0;         ///< is about to be allocated
+    std::uint64_t free = 0;          ///< the most that the program has seen
+    std::uint64_t reported_free = 0; ///< the same, before an allocation
   };
 
   struct Limits {

@@ -3,6 +3,7 @@
 
 #include "core/os/process.hpp"
 #include "core/policy/text.hpp"
+#include "supervise/events.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -43,9 +44,8 @@ nanoseconds unchanged_for(const struct stat& status) {
 /// A process's standard error, as it writes to it itself; none if that is not allowed. A file that is not appended to
 /// has a position of that process's own, so another descriptor of it would be overwritten.
 os::Descriptor standard_error_of(pid_t pid) {
-#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
-  const os::Descriptor process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
-  if (os::Descriptor shared{static_cast<int>(::syscall(SYS_pidfd_getfd, process.number(), STDERR_FILENO, 0))}) {
+#if defined(SYS_pidfd_getfd)
+  if (os::Descriptor shared{static_cast<int>(::syscall(SYS_pidfd_getfd, open_pidfd(pid).number(), STDERR_FILENO, 0))}) {
     return shared;
   }
 #endif

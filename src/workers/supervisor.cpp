@@ -97,7 +97,7 @@ private:
   bool start_worker(const std::string& why_started) {
     const auto started = Clock::now();
     takes_cases_ = PresenceLock{run_.key_folder, "supervisors"};
-    ::unlinkat(run_.key_folder.number(), "told", 0);
+    ::unlinkat(run_.key_folder.number(), "reported", 0);
     ::flock(run_.user_folder.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
     auto why = write_file(run_.key_folder, "fixtures", test_.fixtures) &&
                        write_file(run_.key_folder, "executable", test_.command.front())

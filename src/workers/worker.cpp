@@ -409,8 +409,8 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
 }
 
 int Worker::exit_code() const {
-  const bool is_told = state_->channel && state_->pid == os::own_pid(); // what came out of each case
-  return is_told ? EXIT_SUCCESS : state_->exit_code;
+  const bool results_are_sent = state_->channel && state_->pid == os::own_pid(); // what came out of each case
+  return results_are_sent ? EXIT_SUCCESS : state_->exit_code;
 }
 
 } // namespace gputest::detail

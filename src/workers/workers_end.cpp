@@ -106,7 +106,7 @@ void note_long_cases(const std::string& file, const std::string& changes) {
 void wait_for_supervisors(const Descriptor& folder) {
   const auto until = Clock::now() + longest_end;
   const auto start = open_lock_file(folder, "start");
-  for (bool is_told = false;;) {
+  for (bool is_printed = false;;) {
     // Whoever makes a supervisor has the lock, until the supervisor shows its presence and its worker is ready.
     const bool none_is_made = !start || ::flock(start.number(), LOCK_EX | LOCK_NB) == 0;
     const auto supervisors = present_in(folder, "processes");
@@ -114,8 +114,8 @@ void wait_for_supervisors(const Descriptor& folder) {
       return;
     }
     ::flock(start.number(), LOCK_UN);
-    if (!supervisors.empty() && !is_told) {
-      is_told = true;
+    if (!supervisors.empty() && !is_printed) {
+      is_printed = true;
       std::string names;
       for (const auto supervisor : supervisors) {
         names += (names.empty() ? ": " : ", ") + os::name_of_process(supervisor);
@@ -166,7 +166,8 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     any = true;
     write_file(folder, "end", ""); // needs no room
     wait_for_supervisors(folder);
-    auto text = contents_of(folder, "told") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
+    auto text =
+        contents_of(folder, "reported") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
     if (const auto notes = contents_of(folder, "notes"); is_there(run.run_folder, own_error)) {
       static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
     } else if (!notes.empty()) {
@@ -182,8 +183,8 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
       ++ends[why];
       cases += count;
     }
-    ::unlinkat(folder.number(), "end", 0);  // a ctest -S may run the cases again
-    if (write_file(folder, "told", text)) { // for a further attempt (--repeat)
+    ::unlinkat(folder.number(), "end", 0);      // a ctest -S may run the cases again
+    if (write_file(folder, "reported", text)) { // for a further attempt (--repeat)
       for (const auto& name : names_in(folder)) {
         if (name == "failures" || name == "notes" || name == "workers" || name.rfind(unconfirmed, 0) == 0) {
           ::unlinkat(folder.number(), name.c_str(), 0);

@@ -97,10 +97,10 @@ TEST_F(AllocationBookTest, knows_the_most_that_the_program_was_told_is_free_befo
   book_.tell_free(0, (2_GiB).count());
   add(1, 1_GiB);
   book_.tell_free(0, (4_GiB).count());
-  EXPECT_EQ(book_.so_far().devices.at(0).told_free, 3_GiB) << "it allocates no more";
+  EXPECT_EQ(book_.so_far().devices.at(0).reported_free, 3_GiB) << "it allocates no more";
   book_.begin();
   add(2, 1_GiB);
-  EXPECT_EQ(book_.so_far().devices.at(0).told_free, Bytes{});
+  EXPECT_EQ(book_.so_far().devices.at(0).reported_free, Bytes{});
 }
 
 TEST_F(AllocationBookTest, asks_for_what_several_threads_are_about_to_allocate_together) {

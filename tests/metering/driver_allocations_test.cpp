@@ -104,7 +104,7 @@ TEST_F(DriverAllocationsTest, sees_what_the_driver_tells_the_program_is_free) {
   call(Call::cuMemGetInfo_v2, cupti::GetInfoParameters{&free, &total});
   call(Call::cuMemGetInfo_v2, cupti::GetInfoParameters{nullptr, &total}); // which asks for the total alone
   allocate(100, 300);
-  EXPECT_EQ(usage_of(0).told_free, 3_GiB);
+  EXPECT_EQ(usage_of(0).reported_free, 3_GiB);
 }
 
 TEST_F(DriverAllocationsTest, asks_before_each_call_that_makes_memory_of_a_device) {

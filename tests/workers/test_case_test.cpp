@@ -58,7 +58,7 @@ std::string reason_for_own_process(const Variables& variables, const std::vector
   return text_of_child([&] {
     set_environment(variables);
     const auto test = read_test_case(arguments);
-    return (test.prints_reason ? "" : "(not told) ") + test.reason_for_own_process;
+    return (test.prints_reason ? "" : "(not printed) ") + test.reason_for_own_process;
   });
 }
 
@@ -88,7 +88,7 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_environment_gives) {
       {{{"XML_OUTPUT_FILE", "a.xml"}}, "XML_OUTPUT_FILE is set"},
       {{{"GTEST_BREAK_ON_FAILURE", "1"}}, "GTEST_BREAK_ON_FAILURE is set"},
       {{{"GTEST_FLAGFILE", "flags"}}, "GTEST_FLAGFILE is set"},
-      {{{"GPUTEST_ISOLATION", "process"}}, "(not told) GPUTEST_ISOLATION=process"},
+      {{{"GPUTEST_ISOLATION", "process"}}, "(not printed) GPUTEST_ISOLATION=process"},
       {{{"GPUTEST_ISOLATION", "worker"}}, ""},
   };
   for (const auto& [settings, why] : rows) {
@@ -113,11 +113,11 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_arguments_give) {
     arguments.insert(arguments.begin(), "/bin/sort_tests");
     EXPECT_EQ(reason_for_own_process(of_an_entry, arguments), why);
   }
-  const std::vector<std::string> told{"--alone=it is a death test", "/bin/sort_tests", "--gtest_filter=Sort.a"};
-  EXPECT_EQ(reason_for_own_process(of_an_entry, told), "it is a death test");
-  EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_MEMORY", "large"}}), told), "it is a death test");
-  EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_ISOLATION", "process"}}), told),
-            "(not told) GPUTEST_ISOLATION=process");
+  const std::vector<std::string> alone{"--alone=it is a death test", "/bin/sort_tests", "--gtest_filter=Sort.a"};
+  EXPECT_EQ(reason_for_own_process(of_an_entry, alone), "it is a death test");
+  EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_MEMORY", "large"}}), alone), "it is a death test");
+  EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_ISOLATION", "process"}}), alone),
+            "(not printed) GPUTEST_ISOLATION=process");
 }
 
 /// What decides whether two cases share a worker, of a process that is its test's child.

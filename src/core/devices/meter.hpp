@@ -55,8 +55,8 @@ struct DeviceUsage {
   Bytes peak;                              ///< the most at one time, beyond what was allocated when the period began
   std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
   std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
-  Bytes told_free = {};                    ///< the most that it was told is free before it allocated; 0: it did not ask
-  bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
+  Bytes reported_free = {};  ///< the most that was free when it asked, before it allocated; 0: it did not ask
+  bool with_context = false; ///< sampled: a context was made in the period, and is in the peak
   Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
   std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers
   Bytes kept_at_begin;                 ///< what they had left when the period began, though it may be free by now

@@ -180,8 +180,8 @@ Outcome Gate::acquire(Request request, const std::string& test) {
     measuring_.begin(request, test);
   }
   if (asks && place_.has_record()) {
-    const auto told = measurements(std::nullopt);
-    TestRun::of_process().note_lease(told.leased, told.devices);
+    const auto lease = measurements(std::nullopt);
+    TestRun::of_process().note_lease(lease.leased, lease.devices);
   }
   return {};
 }

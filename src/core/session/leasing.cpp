@@ -57,8 +57,8 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   }
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   const std::string who = messages_.full_name(test);
-  bool told = false;
-  auto patience = messages_.patience(test, to_string(request), &told);
+  bool printed = false;
+  auto patience = messages_.patience(test, to_string(request), &printed);
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
   const Bytes smallest = place_.smallest_usable();
   const bool on_each = memory.bytes + place_.overhead().bytes() <= smallest;
@@ -94,10 +94,11 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
       "lease",
       runlog::lease_details(request, memory.bytes, memory.whole_device(), place_.chosen().devices, waited.count()),
       test);
-  if (told || !is_announced_) {
-    tell("admitted " + who + ": " + to_string(request) + " on " + describe(place_.chosen().devices) +
-         (place_.machine()->devices().front().simulated ? " (simulated)" : "") +
-         (told ? ", after waiting " + short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)) : ""));
+  if (printed || !is_announced_) {
+    tell(
+        "admitted " + who + ": " + to_string(request) + " on " + describe(place_.chosen().devices) +
+        (place_.machine()->devices().front().simulated ? " (simulated)" : "") +
+        (printed ? ", after waiting " + short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)) : ""));
     is_announced_ = true;
   }
   return {};
@@ -160,13 +161,13 @@ EntryMeasurements Gate::measurements(std::optional<Bytes> peak) const {
 
 /// Sets `error` to the sticky CUDA error that the test has left.
 std::optional<Measured> Gate::give_back(const Closing& memory, std::string& error) noexcept {
-  auto settled = process_.synchronize_and_trim();
+  auto after_sync = process_.synchronize_and_trim();
   auto usage = measuring_.stop();
   const bool is_own = place_.has_record();
   if (is_own) {
     has_left_ = has_left_ || leaves_memory(usage, memory.left);
-    if (place_.overhead().is_due(settled, memory.managed, now_())) {
-      place_.measure_overhead(settled, memory.managed, now_(), !has_left_ && unleased_.empty());
+    if (place_.overhead().is_due(after_sync, memory.managed, now_())) {
+      place_.measure_overhead(after_sync, memory.managed, now_(), !has_left_ && unleased_.empty());
     }
   }
   auto measured = measuring_.judge(std::move(usage), memory.left);
@@ -175,7 +176,7 @@ std::optional<Measured> Gate::give_back(const Closing& memory, std::string& erro
     log_release(measured ? measured->usage : devices::Usage{}, measured);
   }
   measuring_.begin_unleased_period();
-  error = std::move(settled.error);
+  error = std::move(after_sync.error);
   return measured;
 }
 
@@ -204,15 +205,15 @@ std::string Gate::find_unleased(const std::string& where) {
   if (!place_.has_devices() || !process_.in_use()) {
     return {};
   }
-  const auto settled = process_.synchronize_and_trim();
+  const auto after_sync = process_.synchronize_and_trim();
   const auto& overhead = place_.overhead();
   const Bytes managed = overhead.managed();
-  if (!settled.error.empty() || place_.parent_lease() ||
-      (unleased_.empty() && !overhead.is_due(settled, managed, now_()))) {
-    return settled.error;
+  if (!after_sync.error.empty() || place_.parent_lease() ||
+      (unleased_.empty() && !overhead.is_due(after_sync, managed, now_()))) {
+    return after_sync.error;
   }
   const Bytes before = overhead.bytes();
-  place_.measure_overhead(settled, managed, now_(), false); // what was taken without a lease is not the context's
+  place_.measure_overhead(after_sync, managed, now_(), false); // what was taken without a lease is not the context's
   const Bytes now = overhead.bytes();
   if (now > before + policy::to_memory_request(MemoryClass::small, place_.chosen().smallest).bytes) {
     unleased_ = where + " took " + to_string(now - before);

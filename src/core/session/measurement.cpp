@@ -58,9 +58,9 @@ Bytes peak_in(const Usage& usage, const Allowance& allowance) {
 Bytes possible_in(const Usage& usage, Bytes total) {
   double largest_part = 0;
   for (const auto& device : usage.devices) {
-    if (device.told_free > Bytes{}) {
-      largest_part = std::max(largest_part,
-                              static_cast<double>(device.peak.count()) / static_cast<double>(device.told_free.count()));
+    if (device.reported_free > Bytes{}) {
+      largest_part = std::max(largest_part, static_cast<double>(device.peak.count()) /
+                                                static_cast<double>(device.reported_free.count()));
     }
   }
   return Bytes{static_cast<std::uint64_t>(static_cast<double>(total.count()) * std::min(largest_part, 1.0))};

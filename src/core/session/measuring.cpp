@@ -40,7 +40,7 @@ void Measuring::begin(const Request& request, const std::string& test) {
                                                                : place_.chosen().devices.size() + max_gpus,
                            leased.value_or(Bytes{}));
   overhead_before_ = place_.overhead().bytes();
-  overuse_told_ = false;
+  overuse_reported_ = false;
   children_before_ = os::children_seen();
   meter_->begin();
   measures_ = true;
@@ -205,10 +205,10 @@ void Measuring::judge_overuse(Measured& measured) {
     std::fill(allowance_.leased.begin(), allowance_.leased.end(), growth_->leased());
   }
   const auto overuse = overuse_in(measured.usage, allowance_);
-  if (overuse.text.empty() || overuse_told_ || settings_.overuse == Consequence::off) {
+  if (overuse.text.empty() || overuse_reported_ || settings_.overuse == Consequence::off) {
     return;
   }
-  overuse_told_ = true;
+  overuse_reported_ = true;
   measured.overuse = overuse.short_text;
   runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance_.test);
   const bool is_mistake = !allowance_.request.is_estimated() || overuse.of_other_device;

@@ -117,7 +117,7 @@ private:
   bool measures_ = false; ///< its period has begun
   Allowance allowance_;
   std::shared_ptr<Growth> growth_; ///< null: it does not grow
-  bool overuse_told_ = false;
+  bool overuse_reported_ = false;
   Bytes overhead_before_;                                          ///< when it began
   std::uint64_t children_before_ = 0;                              ///< when it began
   std::map<std::string, std::set<std::uint64_t>> keeping_periods_; ///< in which memory could be kept, by who_may_keep()

@@ -29,9 +29,9 @@ devices::ThisProcess& process() {
 
 void tell_once(const std::string& text) {
   static std::mutex mutex;
-  static std::set<std::string>& told = *new std::set<std::string>; // NOLINT(cppcoreguidelines-owning-memory)
+  static std::set<std::string>& printed = *new std::set<std::string>; // NOLINT(cppcoreguidelines-owning-memory)
   const std::lock_guard guard{mutex};
-  if (told.insert(text).second) {
+  if (printed.insert(text).second) {
     session::tell(text);
   }
 }

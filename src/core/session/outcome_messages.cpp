@@ -80,17 +80,17 @@ Outcome OutcomeMessages::excluded(const std::string& test) const {
   return skip(excluded_in_parallel(full_name(test), run_mode_->because, command_for(test)), SkipCause::run);
 }
 
-ledger::Patience OutcomeMessages::patience(const std::string& test, const std::string& what, bool* told) const {
+ledger::Patience OutcomeMessages::patience(const std::string& test, const std::string& what, bool* printed) const {
   ledger::Patience patience;
   patience.may_wait = !rank_;
   patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
-  const auto told_at = std::chrono::steady_clock::now() + patience.notice_after;
+  const auto prints_at = std::chrono::steady_clock::now() + patience.notice_after;
   if (on_wait_) {
     patience.notice_after = patience.notice_every = std::chrono::milliseconds{100};
   } else if (os::status_page_of_process()) { // which is read at any time
     patience.notice_every = patience.notice_after;
   }
-  patience.on_wait = [this, who = full_name(test), test, what, told, told_at](const ledger::Blocked& blocked) {
+  patience.on_wait = [this, who = full_name(test), test, what, printed, prints_at](const ledger::Blocked& blocked) {
     const auto text = who + " waits for " + what;
     const auto named = text + ": " + describe(blocked);
     const bool is_entry = os::output_of_process() != os::Output::free;
@@ -100,8 +100,8 @@ ledger::Patience OutcomeMessages::patience(const std::string& test, const std::s
     if (on_wait_) {
       on_wait_(is_entry ? text : named);
     }
-    if (!*told && (!on_wait_ || std::chrono::steady_clock::now() >= told_at)) {
-      *told = true;
+    if (!*printed && (!on_wait_ || std::chrono::steady_clock::now() >= prints_at)) {
+      *printed = true;
       tell(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
       runlog::write("wait", runlog::wait_details(what, blocked), test);
     }

@@ -46,9 +46,9 @@ public:
   /// The skip of a test for which decide_large() says `exclude`.
   [[nodiscard]] Outcome excluded(const std::string& test) const;
 
-  /// How long `test` may wait. While it waits, a line goes to stderr, the blockers go to the run log, and `told` is
+  /// How long `test` may wait. While it waits, a line goes to stderr, the blockers go to the run log, and `printed` is
   /// set. In an entry the blockers, whose names others have chosen, are not in its output but on its page.
-  [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* told) const;
+  [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* printed) const;
 
   /// The test's outcome for the ledger's answer to a request for `what`.
   [[nodiscard]] Outcome outcome_of(const ledger::Result& result, const std::string& what,

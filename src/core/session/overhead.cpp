@@ -41,21 +41,21 @@ void Overhead::expect(Bytes usual, Bytes learnt, Bytes heap) {
   bytes_ = expected_;
 }
 
-bool Overhead::is_due(const devices::DeviceStateAfterSync& settled, Bytes managed, Clock::time_point now) const {
-  if (settled.free_bytes.size() != free_bytes_.size() || managed != managed_) {
+bool Overhead::is_due(const devices::DeviceStateAfterSync& after_sync, Bytes managed, Clock::time_point now) const {
+  if (after_sync.free_bytes.size() != free_bytes_.size() || managed != managed_) {
     return true;
   }
   for (std::size_t i = 0; i < free_bytes_.size(); ++i) {
-    if (settled.free_bytes[i] + smallest_piece <= free_bytes_[i]) {
+    if (after_sync.free_bytes[i] + smallest_piece <= free_bytes_[i]) {
       return true;
     }
   }
-  return settled.has_context && now - measured_at_ >= longest_unmeasured;
+  return after_sync.has_context && now - measured_at_ >= longest_unmeasured;
 }
 
-void Overhead::measured(const devices::DeviceStateAfterSync& settled, Bytes listed, Bytes managed,
+void Overhead::measured(const devices::DeviceStateAfterSync& after_sync, Bytes listed, Bytes managed,
                         Clock::time_point now) {
-  free_bytes_ = settled.free_bytes;
+  free_bytes_ = after_sync.free_bytes;
   managed_ = managed;
   measured_at_ = now;
   to_learn_ = {};

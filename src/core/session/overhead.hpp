@@ -48,10 +48,11 @@ public:
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 
   /// Whether it has to be measured again after a test.
-  [[nodiscard]] bool is_due(const devices::DeviceStateAfterSync& settled, Bytes managed, Clock::time_point now) const;
+  [[nodiscard]] bool is_due(const devices::DeviceStateAfterSync& after_sync, Bytes managed,
+                            Clock::time_point now) const;
 
   /// Records a measurement: `listed` by the driver, 0 if it lists nothing for this process; `managed` is added.
-  void measured(const devices::DeviceStateAfterSync& settled, Bytes listed, Bytes managed, Clock::time_point now);
+  void measured(const devices::DeviceStateAfterSync& after_sync, Bytes listed, Bytes managed, Clock::time_point now);
 
   /// The figure to store for later processes of this executable; 0 if there is none. With a device heap or managed
   /// memory, or above what any context takes (2 GiB), a test has probably caused it.

@@ -137,13 +137,13 @@ Outcome Place::enter_if_deferred() {
 
 /// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
 Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
-  bool told = false;
+  bool printed = false;
   const auto begin = std::chrono::steady_clock::now();
   const auto most = settings_.processes_per_device;
   const std::string place = most == 0
                                 ? "a place on a GPU"
                                 : "one of " + std::to_string(most) + " places on a GPU (GPUTEST_PROCESSES_PER_DEVICE)";
-  const auto result = ledger_->enter(request, messages_.patience("", place, &told));
+  const auto result = ledger_->enter(request, messages_.patience("", place, &printed));
   if (result.kind != ledger::Result::Kind::granted) {
     return messages_.outcome_of(result, place, "");
   }
@@ -153,7 +153,7 @@ Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const st
   os::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
   const auto waited = std::chrono::steady_clock::now() - begin;
   log_enter(std::chrono::duration<double>{waited}.count());
-  if (told) {
+  if (printed) {
     tell(request.who + " goes on, on " + describe(chosen_.devices) + ", after waiting " +
          short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)));
   }
@@ -250,14 +250,14 @@ std::string Place::prepare_heap(const Request& request, const std::string& who) 
                      "context on another one than the first; start it by the launcher: LAUNCHER on, or gputest run";
 }
 
-void Place::measure_overhead(const devices::DeviceStateAfterSync& settled, Bytes managed,
+void Place::measure_overhead(const devices::DeviceStateAfterSync& after_sync, Bytes managed,
                              Overhead::Clock::time_point now, bool is_context) {
   try {
     Bytes listed;
     for (const std::size_t index : chosen_.indices) {
       listed = std::max(listed, contexts_->used(index));
     }
-    overhead_.measured(settled, listed, process_.lists_managed_memory() ? Bytes{} : managed, now);
+    overhead_.measured(after_sync, listed, process_.lists_managed_memory() ? Bytes{} : managed, now);
     ledger_->set_overhead(overhead_.bytes().count());
     if (is_context && overhead_.to_learn() > Bytes{}) {
       ledger_->devices().remember(os::executable_identity().value_or(0), mask(), overhead_.to_learn().count());

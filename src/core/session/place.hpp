@@ -103,7 +103,7 @@ public:
 
   /// Records in the ledger what this process has of its devices: its context, and what its tests have not freed.
   /// `is_context`: it is the figure of a context alone, for later processes of this executable.
-  void measure_overhead(const devices::DeviceStateAfterSync& settled, Bytes managed, Overhead::Clock::time_point now,
+  void measure_overhead(const devices::DeviceStateAfterSync& after_sync, Bytes managed, Overhead::Clock::time_point now,
                         bool is_context);
 
   /// Failures of the test `who` for contexts of this process on devices that were not given to it, each reported once.

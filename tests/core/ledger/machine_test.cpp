@@ -42,8 +42,8 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
             }),
             0)
       << "root makes it";
-  std::array<int, 2> told{};
-  ASSERT_EQ(::pipe(told.data()), 0);
+  std::array<int, 2> steps{};
+  ASSERT_EQ(::pipe(steps.data()), 0);
   auto a = start_inside("a");
   a.ask("lease a 1 60");
   const pid_t nobody = start_child([&] {
@@ -55,14 +55,14 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
     ledger::Patience patience;
     patience.notice_after = std::chrono::milliseconds{0};
     patience.on_wait = [&](const ledger::Blocked& blocked) {
-      static_cast<void>(!::write(told[1], blocked.blockers.at(0).who.c_str(), 1));
+      static_cast<void>(!::write(steps[1], blocked.blockers.at(0).who.c_str(), 1));
     };
     if (ledger.enter({"nobody", device, 1, 10, 60, false}, {}).kind != ledger::Result::Kind::granted ||
         ledger.lease({"nobody", device, 60, false, false}, patience).kind != ledger::Result::Kind::granted) {
       return 1;
     }
     char go_on = 0;
-    static_cast<void>(!::write(told[1], "!", 1));
+    static_cast<void>(!::write(steps[1], "!", 1));
     while (go_on == 0) { // holds until root waits for it
       for (const auto& entry : ledger.records()) {
         go_on = entry.who == "a" && entry.claim.stage == policy::Stage::waiting ? '!' : go_on;
@@ -73,17 +73,17 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
     return 0;
   });
   char said = 0;
-  ASSERT_EQ(::read(told[0], &said, 1), 1);
+  ASSERT_EQ(::read(steps[0], &said, 1), 1);
   EXPECT_EQ(said, 'a') << "nobody waits for root";
   a.ask("release");
-  ASSERT_EQ(::read(told[0], &said, 1), 1);
+  ASSERT_EQ(::read(steps[0], &said, 1), 1);
   EXPECT_EQ(said, '!') << "root has woken nobody";
   EXPECT_EQ(a.ask("lease a 1 60"), "waits for nobody");
   EXPECT_EQ(a.answer(), "granted 1") << "nobody has woken root";
   ::kill(nobody, SIGKILL);
   EXPECT_EQ(end_of(nobody), -SIGKILL);
-  ::close(told[0]);
-  ::close(told[1]);
+  ::close(steps[0]);
+  ::close(steps[1]);
   ::umask(022);
 }
 

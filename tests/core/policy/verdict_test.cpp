@@ -18,8 +18,8 @@ struct Row {
   std::string problem; ///< its beginning; empty: there is none
 };
 
-EntryReport told(unsigned begun, unsigned ended, unsigned skipped = 0, unsigned nothing_ran = 0,
-                 const std::string& refused = "") {
+EntryReport make_report(unsigned begun, unsigned ended, unsigned skipped = 0, unsigned nothing_ran = 0,
+                        const std::string& refused = "") {
   return {begun, ended, skipped, nothing_ran, refused, "Sort.Keys"};
 }
 
@@ -52,41 +52,41 @@ TEST(Verdict, of_a_command_with_a_code_of_its_own_for_a_skip_is_a_skip_unless_a_
   const auto code = [](const EntryReport& report, int exit_code) {
     return judge(report, exit_code, CommandKind::arbitrary, 5).exit_code;
   };
-  EXPECT_EQ(code(told(0, 0), 5), 77);
-  EXPECT_EQ(code(told(1, 1), 5), 77);
-  EXPECT_EQ(code(told(0, 0), 4), 4);
-  EXPECT_EQ(code(told(0, 0), 77), 1) << "which some programs mean otherwise";
-  EXPECT_EQ(code(failed(told(1, 1)), 5), 5);
-  EXPECT_EQ(code(told(1, 0), 5), 5) << "it ended in a test";
-  EXPECT_EQ(code(told(1, 1, 0, 0, "no GPU"), 5), 5);
-  EXPECT_EQ(judge(told(0, 0), 5, CommandKind::arbitrary).exit_code, 5);
+  EXPECT_EQ(code(make_report(0, 0), 5), 77);
+  EXPECT_EQ(code(make_report(1, 1), 5), 77);
+  EXPECT_EQ(code(make_report(0, 0), 4), 4);
+  EXPECT_EQ(code(make_report(0, 0), 77), 1) << "which some programs mean otherwise";
+  EXPECT_EQ(code(failed(make_report(1, 1)), 5), 5);
+  EXPECT_EQ(code(make_report(1, 0), 5), 5) << "it ended in a test";
+  EXPECT_EQ(code(make_report(1, 1, 0, 0, "no GPU"), 5), 5);
+  EXPECT_EQ(judge(make_report(0, 0), 5, CommandKind::arbitrary).exit_code, 5);
 }
 
 TEST(Verdict, of_tests_needs_their_own_word) {
   expect(
       {
-          {told(1, 1), 0, 0, true, ""},
-          {told(1, 1), 1, 1, true, ""},
-          {told(1, 1), 23, 23, true, ""}, // such as a leak checker's
-          {told(0, 0), 0, 1, false, "the command ended with 0, and gputest did not run its tests"},
-          {told(0, 0), 3, 3, false, ""}, // main() that calls no gputest, or a library that is missing
-          {told(0, 0), 77, 1, false, of_77},
-          {told(1, 0), 0, 1, false, in_the_middle},
-          {told(1, 0), 3, 3, false, ""},
-          {told(1, 0), 77, 1, false, of_77},
-          {told(2, 1), 0, 1, false, in_the_middle},
-          {told(1, 1, 1), 77, 77, true, ""},
-          {told(1, 1, 1), 0, 77, true, ""},
-          {told(2, 1, 1), 77, 1, false, of_77}, // the second run ended by _exit(77)
-          {failed(told(1, 1)), 1, 1, true, ""},
-          {failed(told(1, 1)), 0, 1, true, "tests have failed, but the command ended with 0"},
-          {failed(told(2, 2, 1)), 77, 1, true, of_77},
-          {told(1, 1), 77, 1, true, of_77},
-          {told(1, 1, 0, 1), 1, 1, false, ""},
-          {told(1, 1, 0, 0, "no GPU"), 1, 1, false, ""},
-          {not_run(told(1, 1)), 0, 1, false, "Sort.Keys did not run"},
-          {not_run(told(1, 1, 1)), 77, 1, false, "Sort.Keys did not run"},
-          {not_run(failed(told(1, 1))), 1, 1, false, ""},
+          {make_report(1, 1), 0, 0, true, ""},
+          {make_report(1, 1), 1, 1, true, ""},
+          {make_report(1, 1), 23, 23, true, ""}, // such as a leak checker's
+          {make_report(0, 0), 0, 1, false, "the command ended with 0, and gputest did not run its tests"},
+          {make_report(0, 0), 3, 3, false, ""}, // main() that calls no gputest, or a library that is missing
+          {make_report(0, 0), 77, 1, false, of_77},
+          {make_report(1, 0), 0, 1, false, in_the_middle},
+          {make_report(1, 0), 3, 3, false, ""},
+          {make_report(1, 0), 77, 1, false, of_77},
+          {make_report(2, 1), 0, 1, false, in_the_middle},
+          {make_report(1, 1, 1), 77, 77, true, ""},
+          {make_report(1, 1, 1), 0, 77, true, ""},
+          {make_report(2, 1, 1), 77, 1, false, of_77}, // the second run ended by _exit(77)
+          {failed(make_report(1, 1)), 1, 1, true, ""},
+          {failed(make_report(1, 1)), 0, 1, true, "tests have failed, but the command ended with 0"},
+          {failed(make_report(2, 2, 1)), 77, 1, true, of_77},
+          {make_report(1, 1), 77, 1, true, of_77},
+          {make_report(1, 1, 0, 1), 1, 1, false, ""},
+          {make_report(1, 1, 0, 0, "no GPU"), 1, 1, false, ""},
+          {not_run(make_report(1, 1)), 0, 1, false, "Sort.Keys did not run"},
+          {not_run(make_report(1, 1, 1)), 77, 1, false, "Sort.Keys did not run"},
+          {not_run(failed(make_report(1, 1))), 1, 1, false, ""},
       },
       CommandKind::gputest_executable);
 }
@@ -94,18 +94,18 @@ TEST(Verdict, of_tests_needs_their_own_word) {
 TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
   expect(
       {
-          {told(0, 0), 0, 0, true, ""},
-          {told(0, 0), 3, 3, true, ""},
-          {told(0, 0), 77, 1, true, of_77},
-          {told(1, 0), 0, 1, false, in_the_middle},
-          {told(1, 0), 139, 139, true, ""}, // a script whose test has crashed
-          {told(2, 2, 1), 0, 77, true, ""},
-          {told(2, 2, 1), 77, 77, true, ""},
-          {told(2, 2, 1, 1), 77, 1, false, of_77},
-          {told(1, 1, 0, 1), 0, 1, false, "no test ran, although the command ended with 0"},
-          {told(1, 1, 0, 0, "no GPU"), 0, 1, false,
+          {make_report(0, 0), 0, 0, true, ""},
+          {make_report(0, 0), 3, 3, true, ""},
+          {make_report(0, 0), 77, 1, true, of_77},
+          {make_report(1, 0), 0, 1, false, in_the_middle},
+          {make_report(1, 0), 139, 139, true, ""}, // a script whose test has crashed
+          {make_report(2, 2, 1), 0, 77, true, ""},
+          {make_report(2, 2, 1), 77, 77, true, ""},
+          {make_report(2, 2, 1, 1), 77, 1, false, of_77},
+          {make_report(1, 1, 0, 1), 0, 1, false, "no test ran, although the command ended with 0"},
+          {make_report(1, 1, 0, 0, "no GPU"), 0, 1, false,
            "gputest has failed a test, although the command ended with 0: no GPU"},
-          {told(1, 1, 1, 0, "no GPU"), 77, 1, false, of_77},
+          {make_report(1, 1, 1, 0, "no GPU"), 77, 1, false, of_77},
       },
       CommandKind::arbitrary);
 }

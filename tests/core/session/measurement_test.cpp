@@ -68,9 +68,9 @@ TEST_F(Measurement, has_the_largest_peak_of_all_devices) {
 TEST_F(Measurement, has_what_may_be_taken_by_a_test_that_asks_what_is_free_where_all_is) {
   usage_.devices = {of_device(0, 10_MiB), of_device(1, 30_MiB)};
   EXPECT_EQ(possible_in(usage_, 160_MiB), 0_B);
-  usage_.devices[1].told_free = 80_MiB;
+  usage_.devices[1].reported_free = 80_MiB;
   EXPECT_EQ(possible_in(usage_, 160_MiB), 60_MiB);
-  usage_.devices[1].told_free = 20_MiB; // it had taken 10 MiB before
+  usage_.devices[1].reported_free = 20_MiB; // it had taken 10 MiB before
   EXPECT_EQ(possible_in(usage_, 160_MiB), 160_MiB);
 }
 

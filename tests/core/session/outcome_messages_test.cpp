@@ -92,8 +92,8 @@ TEST_F(OutcomeMessagesTest, tell_an_entry_that_it_waits_without_the_names_of_oth
   const auto said = [&](os::Output output) {
     os::set_output_of_process(output);
     testing::internal::CaptureStderr();
-    bool told = false;
-    const auto patience = messages_.patience("Sort.Keys", "3 GiB", &told);
+    bool printed = false;
+    const auto patience = messages_.patience("Sort.Keys", "3 GiB", &printed);
     patience.on_wait(result_.blocked);
     patience.on_wait(result_.blocked); // for the page
     return testing::internal::GetCapturedStderr();

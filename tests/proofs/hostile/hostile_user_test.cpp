@@ -80,8 +80,8 @@ protected:
 
   /// The attacker enters, and leases so many bytes or waits for them; until it is killed.
   [[nodiscard]] pid_t start_attacker(std::uint64_t bytes, bool waits = false) const {
-    std::array<int, 2> told{};
-    if (::pipe(told.data()) != 0) {
+    std::array<int, 2> progress{};
+    if (::pipe(progress.data()) != 0) {
       return -1;
     }
     const pid_t child = start_child([&] {
@@ -89,18 +89,18 @@ protected:
       const auto opened = open();
       ledger::Patience patience;
       patience.notice_after = std::chrono::milliseconds{0};
-      patience.on_wait = [&](const auto&) { static_cast<void>(!::write(told[1], "w", 1)); };
+      patience.on_wait = [&](const auto&) { static_cast<void>(!::write(progress[1], "w", 1)); };
       static_cast<void>(opened->enter({"attacker", 1, 1, 10, 60, false}, {}));
       static_cast<void>(opened->lease({"attacker", 1, bytes, false, false}, patience));
-      static_cast<void>(!::write(told[1], "h", 1));
+      static_cast<void>(!::write(progress[1], "h", 1));
       ::pause();
       return 0;
     });
     char said = 0;
-    EXPECT_EQ(::read(told[0], &said, 1), 1);
+    EXPECT_EQ(::read(progress[0], &said, 1), 1);
     EXPECT_EQ(said, waits ? 'w' : 'h');
-    ::close(told[0]);
-    ::close(told[1]);
+    ::close(progress[0]);
+    ::close(progress[1]);
     return child;
   }
 
@@ -124,13 +124,13 @@ protected:
     end_of(child);
   }
 
-  /// What a member who is neither of the two is told when it asks for a lease.
-  [[nodiscard]] std::string told_to_a_member() const {
-    const std::string file = folder_.path() + "/told";
-    std::ofstream told{file};
+  /// What a member who is neither of the two gets as an answer when it asks for a lease.
+  [[nodiscard]] std::string answer_to_a_member() const {
+    const std::string file = folder_.path() + "/answer";
+    std::ofstream answer{file};
     in_child([&] {
       become_member(another_member);
-      told << message_of<LedgerError>([&] {
+      answer << message_of<LedgerError>([&] {
         const auto opened = open();
         ledger::Patience at_once;
         at_once.may_wait = false;
@@ -188,11 +188,11 @@ TEST_F(HostileUser, that_damages_its_own_part_is_named_in_an_error_and_crashes_n
 
   ASSERT_TRUE(attack([&] { return ::truncate(file.c_str(), 0) == 0; }));
   EXPECT_THAT(victim.ask("lease victim 1 60 try"), StartsWith("error: " + file + " is damaged: it ends after 0 bytes"));
-  EXPECT_THAT(told_to_a_member(), StartsWith(file + " is empty, and this gputest reads"));
+  EXPECT_THAT(answer_to_a_member(), StartsWith(file + " is empty, and this gputest reads"));
 
   ASSERT_TRUE(attack([&] { return ::truncate(file.c_str(), static_cast<off_t>(size)) == 0; }));
   EXPECT_THAT(victim.ask("lease victim 1 60 try"), StartsWith("error: " + file + " is damaged: it says that 0 slots"));
-  EXPECT_THAT(told_to_a_member(), StartsWith(file + " is no ledger, or overwritten"));
+  EXPECT_THAT(answer_to_a_member(), StartsWith(file + " is no ledger, or overwritten"));
   EXPECT_EQ(victim.ask("intact"), "intact");
   end(attacker);
 
@@ -226,7 +226,7 @@ TEST_F(HostileUser, that_replaces_its_files_or_closes_its_part_makes_nobody_hang
       make();
       return true;
     }));
-    return told_to_a_member();
+    return answer_to_a_member();
   };
   EXPECT_THAT(put([&] { ASSERT_EQ(::mkfifo(file.c_str(), 0666), 0); }),
               StartsWith(file + " is a FIFO, and must be a regular file"));
@@ -235,7 +235,7 @@ TEST_F(HostileUser, that_replaces_its_files_or_closes_its_part_makes_nobody_hang
   EXPECT_THAT(put([&] { fs::create_directory(file); }), StartsWith(file + " is a folder, and must be a regular file"));
   EXPECT_EQ(put([] {}), "done") << "a part that is not complete is nobody's";
   ASSERT_TRUE(attack([&] { return ::chmod(part_of(nobody).c_str(), 0700) == 0; }));
-  EXPECT_THAT(told_to_a_member(), StartsWith("cannot open the folder " + part_of(nobody) + ": Permission denied"));
+  EXPECT_THAT(answer_to_a_member(), StartsWith("cannot open the folder " + part_of(nobody) + ": Permission denied"));
 }
 
 TEST_F(HostileUser, that_removes_its_part_is_off_the_ledger) {
@@ -274,7 +274,7 @@ TEST_F(HostileUser, that_forges_claims_makes_others_wait_for_it_by_name_and_not_
 
 TEST_F(HostileUser, that_makes_anothers_part_first_is_named_to_that_one_and_ignored_by_others) {
   ASSERT_TRUE(attack([&] { return ::mkdir(part_of(0).c_str(), 0777) == 0; }));
-  EXPECT_EQ(told_to_a_member(), "done");
+  EXPECT_EQ(answer_to_a_member(), "done");
   EXPECT_THAT(
       message_of<LedgerError>([&] { static_cast<void>(open()); }),
       StartsWith(part_of(0) + " belongs to nobody (uid 65534), and must belong to root (uid 0): it is not used"));
@@ -290,14 +290,14 @@ TEST_F(HostileUser, that_takes_the_name_of_anothers_part_is_named_whatever_it_ha
         [&] { return ::open(name.c_str(), O_CREAT | O_WRONLY, 0600) >= 0; }};
     for (const auto& way : ways) {
       ASSERT_TRUE(attack(way));
-      const std::string said = told_to_a_member();
+      const std::string said = answer_to_a_member();
       EXPECT_THAT(said, StartsWith(name + " belongs to nobody (uid 65534), and must belong to "));
       EXPECT_THAT(said, HasSubstr("it is not used; nobody or an administrator has to remove it, or set GPUTEST_DIR to "
                                   "another folder"));
       fs::remove_all(name);
     }
   }
-  EXPECT_EQ(told_to_a_member(), "done");
+  EXPECT_EQ(answer_to_a_member(), "done");
 }
 
 TEST_F(HostileUser, that_leaves_thousands_of_files_in_the_shared_folder_is_an_error_that_says_so) {
@@ -307,14 +307,14 @@ TEST_F(HostileUser, that_leaves_thousands_of_files_in_the_shared_folder_is_an_er
     }
     return true;
   }));
-  const std::string said = told_to_a_member();
+  const std::string said = answer_to_a_member();
   EXPECT_THAT(said, StartsWith(folder() + " has more than 4096 entries, and a shared ledger needs one a user, called "
                                           "ledger-4.<uid>. Of those that are no ledger, 409"));
   const std::string command =
       "find " + folder() + " -mindepth 1 -maxdepth 1 -uid 65534 ! -name ledger-4.65534 -exec rm -r {} +";
   EXPECT_THAT(said, HasSubstr(" belong to nobody (uid 65534). nobody or an administrator can remove them: " + command));
   EXPECT_TRUE(attack([&] { return std::system(command.c_str()) == 0; })); // NOLINT(*-env33-c, *-mt-unsafe)
-  EXPECT_EQ(told_to_a_member(), "done");
+  EXPECT_EQ(answer_to_a_member(), "done");
 }
 
 TEST_F(HostileUser, cannot_remove_replace_or_damage_the_mutex_or_what_belongs_to_another) {
@@ -422,7 +422,7 @@ TEST_F(HostileUser, that_keeps_a_lease_on_its_own_file_is_named_in_an_error) {
       ": Resource temporarily unavailable: a process of its owner's keeps a file lease on it (fcntl "
       "F_SETLEASE); nobody or an administrator has to remove it, or set GPUTEST_DIR to another "
       "folder";
-  EXPECT_EQ(told_to_a_member(), said);
+  EXPECT_EQ(answer_to_a_member(), said);
   EXPECT_EQ(victim.ask("lease victim 1 60 try"), "error: " + said);
   end(attacker);
   EXPECT_EQ(victim.ask("lease victim 1 60 try"), "granted 1");

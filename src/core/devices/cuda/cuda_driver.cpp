@@ -134,10 +134,10 @@ bool CudaProcess::sees_only(const std::vector<std::string>& uuids) const {
 /// graphs keep, if they hold more than is used of them. Pools that the program made and has not made current cannot be
 /// found: it has to trim those itself.
 DeviceStateAfterSync CudaProcess::synchronize_and_trim() {
-  DeviceStateAfterSync settled;
+  DeviceStateAfterSync state;
   const auto* const library = loaded();
   if (library == nullptr) {
-    return settled;
+    return state;
   }
   const auto& functions = library->functions();
   const int count = library->device_count();
@@ -148,19 +148,19 @@ DeviceStateAfterSync CudaProcess::synchronize_and_trim() {
     if (functions.device(&device, ordinal) != cuda::success || !library->has_primary_context(device)) {
       continue;
     }
-    settled.has_context = true;
+    state.has_context = true;
     const cuda::PrimaryContext context{functions, device};
     const auto result = context.synchronize();
     if (result == cuda::success) {
       healthy.push_back(device);
       trimmer.trim_device(device);
-    } else if (result != cuda::capture_unsupported && settled.error.empty()) {
+    } else if (result != cuda::capture_unsupported && state.error.empty()) {
       // A stream capture that the test left open also forbids to synchronise, but that is no sticky error.
-      settled.error = library->describe(result);
+      state.error = library->describe(result);
     }
   }
-  if (healthy.empty() || !settled.error.empty()) {
-    return settled;
+  if (healthy.empty() || !state.error.empty()) {
+    return state;
   }
   trimmer.trim_host();
   for (const cuda::Device device : healthy) { // after all pools: managed memory of the host's can be on any of them
@@ -168,10 +168,10 @@ DeviceStateAfterSync CudaProcess::synchronize_and_trim() {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     if (context.result() == cuda::success && functions.memory_info(&free_bytes, &total_bytes) == cuda::success) {
-      settled.free_bytes.push_back(free_bytes);
+      state.free_bytes.push_back(free_bytes);
     }
   }
-  return settled;
+  return state;
 }
 
 /// The limits are those of cudaDeviceSetLimit(), but for that of the stack: the driver raises it by itself for kernels

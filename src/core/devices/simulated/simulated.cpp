@@ -141,18 +141,18 @@ void SimulatedProcess::give_back(int index, Bytes bytes) noexcept {
 }
 
 DeviceStateAfterSync SimulatedProcess::synchronize_and_trim() {
-  DeviceStateAfterSync settled;
+  DeviceStateAfterSync state;
   try {
     for (std::size_t i = 0; in_use_ && i < view_->visible.size(); ++i) {
       if (const Bytes own = view_->memory.own(view_->visible[i]); own > Bytes{}) {
-        settled.free_bytes.push_back((view_->size - own).count());
+        state.free_bytes.push_back((view_->size - own).count());
       }
     }
   } catch (const LedgerError&) { // a test has closed the devices' files: the next allocation says so
-    settled.free_bytes.clear();
+    state.free_bytes.clear();
   }
-  settled.has_context = !settled.free_bytes.empty();
-  return settled;
+  state.has_context = !state.free_bytes.empty();
+  return state;
 }
 
 bool SimulatedProcess::sees_only(const std::vector<std::string>& uuids) const {

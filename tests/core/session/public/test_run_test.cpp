@@ -32,7 +32,7 @@ protected:
   struct Ended {
     int status = 0; ///< or minus the signal
     std::string output;
-    std::string told; ///< to who watches
+    std::string reported; ///< to who watches
   };
 
   using Program = std::function<void(TestRun& run)>;
@@ -61,9 +61,9 @@ protected:
     ::close(ends[0]);
     ended.status = tests::end_of(child);
     const auto report = page.report();
-    ended.told = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
-                 (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
-                 (report.refused.empty() ? "" : ", refused: " + report.refused);
+    ended.reported = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
+                     (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
+                     (report.refused.empty() ? "" : ", refused: " + report.refused);
     return ended;
   }
 };
@@ -83,7 +83,7 @@ std::function<void(TestRun& run)> ends(End how) {
 TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exit_code_is) {
   const auto seen = ended("watched", 3, begins);
   EXPECT_EQ(seen.status, 3);
-  EXPECT_EQ(seen.told, "1 begun, 0 ended, refused: exit(3) was called before the first test");
+  EXPECT_EQ(seen.reported, "1 begun, 0 ended, refused: exit(3) was called before the first test");
   EXPECT_EQ(ended("ctest", 3, begins).status, 3);
   const auto runs_a_test = [](TestRun& run) {
     begins(run);
@@ -93,26 +93,27 @@ TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exi
     ends(End::passed)(run);
     begins(run);
   };
-  EXPECT_EQ(ended("watched", 3, begins_again).told,
+  EXPECT_EQ(ended("watched", 3, begins_again).reported,
             "2 begun, 1 ended, refused: exit(3) was called before the first test");
-  EXPECT_EQ(ended("watched", 3, runs_a_test).told, "1 begun, 1 ended") << "that is how the test fails";
+  EXPECT_EQ(ended("watched", 3, runs_a_test).reported, "1 begun, 1 ended") << "that is how the test fails";
 }
 
 TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
-  EXPECT_EQ(ended("watched", 0, ends(End::passed)).told, "1 begun, 1 ended");
-  EXPECT_EQ(ended("watched", 1, ends(End::failed)).told, "1 begun, 1 ended");
-  EXPECT_EQ(ended("watched", 77, ends(End::all_skipped)).told, "1 begun, 1 ended, skipped");
-  EXPECT_EQ(ended("watched", 0, ends(End::nothing_ran)).told, "1 begun, 1 ended, nothing ran, refused: no test ran");
+  EXPECT_EQ(ended("watched", 0, ends(End::passed)).reported, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 1, ends(End::failed)).reported, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 77, ends(End::all_skipped)).reported, "1 begun, 1 ended, skipped");
+  EXPECT_EQ(ended("watched", 0, ends(End::nothing_ran)).reported,
+            "1 begun, 1 ended, nothing ran, refused: no test ran");
   const auto refuses = [](TestRun& run) {
     begins(run);
     run.refused("the first reason");
     run.refused("the second reason");
     run.end(End::nothing_ran);
   };
-  EXPECT_EQ(ended("watched", 1, refuses).told, "1 begun, 1 ended, nothing ran, refused: the first reason");
+  EXPECT_EQ(ended("watched", 1, refuses).reported, "1 begun, 1 ended, nothing ran, refused: the first reason");
   const auto by_hand = [](int code) { return [code](TestRun&) { static_cast<void>(report_end(code)); }; };
-  EXPECT_EQ(ended("watched", 0, by_hand(0)).told, "1 begun, 1 ended");
-  EXPECT_EQ(ended("watched", 77, by_hand(77)).told, "1 begun, 1 ended, skipped");
+  EXPECT_EQ(ended("watched", 0, by_hand(0)).reported, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 77, by_hand(77)).reported, "1 begun, 1 ended, skipped");
   EXPECT_THAT(ended("", 0, by_hand(2)).output, HasSubstr("End main() with `return gputest::report_end(exit_code);`"));
 }
 
@@ -210,7 +211,7 @@ TEST_F(CoreTestRun, is_not_that_of_a_process_that_a_test_forks) {
   };
   const auto seen = ended("watched", 1, forks);
   EXPECT_EQ(seen.status, 1);
-  EXPECT_EQ(seen.told, "1 begun, 1 ended");
+  EXPECT_EQ(seen.reported, "1 begun, 1 ended");
 }
 
 } // namespace
