@@ -77,10 +77,7 @@ Start decide_start(const MeetingPlace& run, milliseconds earned_when_it_began_to
   const auto supervisors = count_present(run.key_folder, "supervisors");
   const auto cases = count_present(run.key_folder, "cases");
   if (supervisors == 0) {
-    const auto ended = ended_workers(run.key_folder);
-    return {!ended.empty()                           ? "after one that ended " + ended.back().second
-            : is_there(run.key_folder, "executable") ? "after one that is about to end"
-                                                     : "for the first case"};
+    return {is_there(run.key_folder, "executable") ? "because no other was left" : "for the first case"};
   }
   if (waited > longest_trust) {
     return {"because a case had waited for 5 s"};
@@ -89,9 +86,7 @@ Start decide_start(const MeetingPlace& run, milliseconds earned_when_it_began_to
     return {};
   }
   if (count_cases(run.run_folder) == cases) {
-    const bool is_long = waited > usual_start;
-    return {std::string{"because no other executable had cases"} + (is_long ? ", and one had waited for 0.25 s" : ""),
-            is_long};
+    return {"because no other executable had cases", waited > usual_start};
   }
   const auto balance = std::max(earned_when_it_began_to_wait + static_cast<int>(supervisors) * waited,
                                 milliseconds_in(run.key_folder, "earned"));
