@@ -8,9 +8,9 @@
 #include "core/os/file.hpp"
 #include "core/session/allowed_devices.hpp"
 #include "core/settings/settings.hpp"
+#include "tool/command_facts.hpp"
 #include "tool/ctest_facts.hpp"
 #include "tool/free_memory.hpp"
-#include "tool/gpu_use.hpp"
 #include "tool/needs.hpp"
 #include "tool/table.hpp"
 

@@ -13,9 +13,8 @@
 #include "core/settings/settings.hpp"
 #include "supervise/wait_notice.hpp"
 #include "supervise/watcher.hpp"
-#include "tool/command_path.hpp"
+#include "tool/command_facts.hpp"
 #include "tool/command_usage.hpp"
-#include "tool/gpu_use.hpp"
 
 #include <gputest/error.hpp>
 

@@ -20,7 +20,7 @@ namespace gputest {
 
 namespace {
 
-/// Is in each program that has a Session: the launcher leases nothing for such a program (tool/gpu_use).
+/// Is in each program that has a Session: the launcher leases nothing for such a program (tool/command_facts).
 [[gnu::used, gnu::section(".gputest_session")]] const volatile char session_mark = 1;
 
 std::string program_name() {

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gputest::tool {
+
+// What is known of a command before it runs.
+
+/// Where execvp() would find a command.
+struct FoundCommand {
+  int error = 0;    ///< the errno value with which exec() would fail; 0 if it probably would not
+  std::string file; ///< empty after an error
+};
+
+/// Looks for a command as execvp() will, so that a mistyped command fails at once, not after a wait for the GPU. `path`
+/// is the value of PATH.
+[[nodiscard]] FoundCommand find_command(const std::string& command, const std::optional<std::string>& path);
 
 /// Whether a program uses a GPU, as far as its files tell.
 enum class GpuUse {
@@ -22,9 +35,9 @@ enum class GpuUse {
 /// starts, is not seen. Blocks for as long as reading takes. Does not throw.
 [[nodiscard]] GpuUse find_gpu_use(const std::string& path);
 
-/// Whether a test executable that is linked with gputest uses no GPU, as far as its files tell: neither it nor a library
-/// that it is linked with has the name of CUDA or OpenCL. It may open others at run time, which every test could, since
-/// gputest does. As find_gpu_use() otherwise.
+/// Whether a test executable that is linked with gputest uses no GPU, as far as its files tell: neither it nor a
+/// library that it is linked with has the name of CUDA or OpenCL. It may open others at run time, which every test
+/// could, since gputest does. As find_gpu_use() otherwise.
 [[nodiscard]] bool names_no_gpu(const std::string& path);
 
 /// Whether a program with these arguments only lists its tests: options of GoogleTest, Catch2, doctest and Boost.Test.

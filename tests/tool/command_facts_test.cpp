@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/gpu_use.hpp"
+#include "tool/command_facts.hpp"
 
+#include "support/private_folder.hpp"
 #include "support/tool.hpp"
 #include "tool/exit_codes.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace gputest::tool {
 
@@ -30,7 +34,63 @@ std::optional<unsigned long> reads() {
   return std::nullopt;
 }
 
+class CommandPath : public ::testing::Test {
+protected:
+  CommandPath() {
+    folder_.write("runs", "#!/bin/sh\n", 0755);
+    folder_.write("data", "", 0644);
+    folder_.make_folder("folder");
+  }
+
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  tests::PrivateFolder folder_;
+};
+
 } // namespace
+
+TEST_F(CommandPath, is_a_file_by_its_path_or_the_first_in_path_that_can_be_executed_or_an_error) {
+  folder_.write("folder/runs", "#!/bin/sh\n", 0755);
+  folder_.write("folder/data", "#!/bin/sh\n", 0755);
+  const auto both = "/nowhere:" + folder_.path() + ":" + in_folder("folder");
+  struct Row {
+    std::string command;
+    std::string path;
+    std::string file; ///< empty: an error
+    int error = 0;
+  };
+  const std::vector<Row> rows{
+      {in_folder("runs"), "/nowhere", in_folder("runs")},
+      {in_folder("missing"), both, "", ENOENT},
+      {in_folder("runs/below"), both, "", ENOTDIR},
+      {in_folder("data"), both, "", EACCES},
+      {in_folder("folder"), both, "", EACCES},
+      {"runs", both, in_folder("runs")},
+      {"data", both, in_folder("folder/data")},
+      {"data", folder_.path() + ":/nowhere", "", EACCES},
+      {"missing", both, "", ENOENT},
+      {"", folder_.path(), "", ENOENT},
+  };
+  for (const auto& row : rows) {
+    const auto found = find_command(row.command, row.path);
+    EXPECT_EQ(found.file, row.file) << row.command;
+    EXPECT_EQ(found.error, row.error) << row.command;
+  }
+}
+
+TEST_F(CommandPath, takes_an_empty_folder_of_path_for_the_working_directory) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  for (const char* const path : {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"}) {
+    EXPECT_EQ(find_command("runs", path).error, 0) << path;
+  }
+  EXPECT_EQ(find_command("runs", "/nowhere:").file, "./runs");
+  std::filesystem::current_path(before);
+}
+
+TEST_F(CommandPath, takes_the_usual_folders_where_path_is_not_set) {
+  EXPECT_EQ(find_command("sh", std::nullopt).error, 0);
+}
 
 TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
   const std::map<std::string, GpuUse> table{
@@ -62,7 +122,8 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
 TEST(GpuUse, of_a_test_executable_is_shown_by_the_names_of_libraries_of_which_gputest_brings_none) {
   EXPECT_TRUE(names_no_gpu(program("with_session")));
   EXPECT_TRUE(names_no_gpu(program("loads_something")));
-  for (const char* const name : {"with_kernels", "loads_cuda", "linked_with_kernels", "linked_with_OpenCL", "missing"}) {
+  for (const char* const name :
+       {"with_kernels", "loads_cuda", "linked_with_kernels", "linked_with_OpenCL", "missing"}) {
     EXPECT_FALSE(names_no_gpu(program(name))) << name;
   }
 }

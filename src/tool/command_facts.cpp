@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/gpu_use.hpp"
+#include "tool/command_facts.hpp"
 
 #include "core/os/file.hpp"
 #include "core/os/program_output.hpp"
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -89,6 +90,25 @@ bool libraries_may_use_gpu(const std::string& linker, const std::string& path) {
 }
 
 } // namespace
+
+FoundCommand find_command(const std::string& command, const std::optional<std::string>& path) {
+  if (command.find('/') != std::string::npos) {
+    const int error = os::why_not_executable(command);
+    return {error, error == 0 ? command : ""};
+  }
+  int worst = ENOENT;
+  // execvp() uses these two folders if PATH is not set. An empty one is the working directory, also after a last ':'.
+  std::istringstream folders{path.value_or("/bin:/usr/bin") + ":"};
+  for (std::string folder; !command.empty() && std::getline(folders, folder, ':');) {
+    const auto file = (folder.empty() ? "." : folder) + "/" + command;
+    const int error = os::why_not_executable(file);
+    if (error == 0) {
+      return {0, file};
+    }
+    worst = error == EACCES ? EACCES : worst;
+  }
+  return {worst, ""};
+}
 
 bool names_no_gpu(const std::string& path) {
   const auto linker = dynamic_linker();
