@@ -6,25 +6,19 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace gputest::insights {
 
 std::string read_text(const std::string& path) {
-  errno = 0;
-  std::ifstream file{path, std::ios::binary};
-  std::string text;
-  std::array<char, 65536> part{};
-  while (file.read(part.data(), part.size()) || file.gcount() > 0) {
-    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  if (!file.eof()) { // it could not be opened, or not be read to its end
+  auto text = os::contents_of(path);
+  if (!text) {
     throw Error{path + " cannot be read: " + os::reason(errno)};
   }
-  return text;
+  return std::move(*text);
 }
 
 void write_text(const std::string& path, const std::string& text) {

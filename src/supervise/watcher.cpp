@@ -26,6 +26,27 @@ namespace gputest::supervise {
 
 namespace {
 
+void write_line(const std::string& line) { static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0); }
+
+} // namespace
+
+void say(const std::string& text) { write_line("gputest: " + text + "\n"); }
+
+void say_time_out(const std::string& text) { write_line("\ngputest: " + text + "\n"); }
+
+int say_why_not_executed(const std::string& program, int error) {
+  const bool is_path = program.find('/') != std::string::npos;
+  const bool is_missing = error == ENOENT || error == ENOTDIR;
+  say(!is_missing ? "cannot execute '" + program + "': " + ::strerror(error) + // NOLINT: one thread
+                        (error == EACCES ? "; it has to be a file with execute permission" : "")
+      : is_path
+          ? "cannot find the command '" + program + "': there is no such file, or the interpreter it names is missing"
+          : "cannot find the command '" + program + "' in any folder of PATH; give its path if it is elsewhere");
+  return is_missing ? 127 : 126;
+}
+
+namespace {
+
 /// Why CTest must not see a success.
 policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::TestStatusPage& page,
                       const std::string& program, const std::optional<policy::TimeLimit>& limit) {
@@ -45,23 +66,6 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
   }
   return policy::judge(end.report, end.command.status, entry.kind, entry.skip_code);
 }
-
-} // namespace
-
-int say_why_not_executed(const std::string& program, int error) {
-  const bool is_path = program.find('/') != std::string::npos;
-  const bool is_missing = error == ENOENT || error == ENOTDIR;
-  say(!is_missing ? "cannot execute '" + program + "': " + ::strerror(error) + // NOLINT: one thread
-                        (error == EACCES ? "; it has to be a file with execute permission" : "")
-      : is_path
-          ? "cannot find the command '" + program + "': there is no such file, or the interpreter it names is missing"
-          : "cannot find the command '" + program + "' in any folder of PATH; give its path if it is elsewhere");
-  return is_missing ? 127 : 126;
-}
-
-namespace {
-
-void write_line(const std::string& line) { static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0); }
 
 /// A file name for an entry, of at most 255 bytes with what follows it. Names of other entries have others.
 std::string file_name_of(const std::string& entry) {
@@ -94,14 +98,6 @@ void name_reports(std::vector<std::string>& command, const WatchedEntry& entry) 
     os::set_variable("GTEST_OUTPUT", with_name(*output, entry, entry.kind == policy::CommandKind::gputest_executable));
   }
 }
-
-} // namespace
-
-void say(const std::string& text) { write_line("gputest: " + text + "\n"); }
-
-void say_time_out(const std::string& text) { write_line("\ngputest: " + text + "\n"); }
-
-namespace {
 
 /// How often the entry may run.
 int attempts_of(const WatchedEntry& entry) {

@@ -45,6 +45,22 @@ std::string advice(int error_number) {
   }
 }
 
+/// What is left to read. A record ends with a block that is not full.
+std::optional<std::string> read_blocks(int descriptor, bool is_record) {
+  std::string text;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const auto count = ::read(descriptor, block.data(), block.size());
+    if (count < 0 && errno != EINTR) {
+      return std::nullopt;
+    }
+    text.append(block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count == 0 || (is_record && count > 0 && count < static_cast<ssize_t>(block.size()))) {
+      return text;
+    }
+  }
+}
+
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
@@ -59,41 +75,16 @@ LedgerError failure(const std::string& to_do, const std::string& path, int error
   return LedgerError{"cannot " + to_do + " " + path + ": " + reason(error_number)};
 }
 
-std::optional<std::string> read_to_end(int descriptor) {
-  std::string text;
-  std::array<char, 4096> block{};
-  for (;;) {
-    const auto count = ::read(descriptor, block.data(), block.size());
-    if (count == 0) {
-      return text;
-    }
-    if (count > 0) {
-      text.append(block.data(), static_cast<std::size_t>(count));
-    } else if (errno != EINTR) {
-      return std::nullopt;
-    }
-  }
-}
+std::optional<std::string> read_to_end(int descriptor) { return read_blocks(descriptor, false); }
 
 std::optional<std::string> contents_of(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  return read_to_end(file.number());
+  return file ? read_to_end(file.number()) : std::nullopt;
 }
 
 std::optional<std::string> record_of_proc(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  std::string text;
-  std::array<char, 4096> block{};
-  for (;;) {
-    const auto count = ::read(file.number(), block.data(), block.size());
-    if (count < 0 && errno != EINTR) {
-      return std::nullopt;
-    }
-    text.append(block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count >= 0 && count < static_cast<ssize_t>(block.size())) {
-      return text;
-    }
-  }
+  return read_blocks(file.number(), true);
 }
 
 std::optional<std::set<std::string>> texts_in(const std::string& path, const std::set<std::string>& texts) {
