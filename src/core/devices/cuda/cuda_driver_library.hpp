@@ -10,8 +10,8 @@
 
 namespace gputest::devices::cuda {
 
-/// The file of the CUDA driver. Every test has this code, and an executable that has the name in one piece counts as one
-/// that uses a GPU (tool/command_facts). So its name is put together at run time.
+/// The file of the CUDA driver. Every test has this code, and an executable that has the name in one piece counts as
+/// one that uses a GPU (tool/command_facts). So its name is put together at run time.
 [[nodiscard]] std::string driver_file();
 
 /// The CUDA driver of this process. Its functions answer "not initialised" before cuInit() and in a forked child.
