@@ -63,7 +63,8 @@ private:
     auto idle_since = Clock::now();
     for (;;) {
       if (server_.is_outdated(run_)) {
-        end_worker("after an error that it may share (MPS)");
+        end_worker(server_.owner() == Mps::none ? "because workers share a server now (MPS)"
+                                                : "after an error that it may share (MPS)");
         return;
       }
       jobs_.forget_changes(); // before the look

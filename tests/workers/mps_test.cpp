@@ -274,10 +274,13 @@ TEST_F(Mps, begins_when_two_cases_run_at_once) {
   add("OnServer.passes", "first");
   let_cases_meet("DEPENDS first");
   add("OnServer.passes", "last", {}, "", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS last");
   const auto results = run({"-j2"});
   EXPECT_EQ(server_in(results.at("first").output), "none");
   EXPECT_EQ(last(server_in(results.at("last").output)), "mps");
   EXPECT_NE(results.at("last").processes, results.at("first").processes) << "a worker older than the server";
+  EXPECT_THAT(results.at("workers_end").output,
+              AllOf(HasSubstr(" ended because workers share a server now (MPS)"), Not(HasSubstr("after an error"))));
 }
 
 TEST_F(Mps, hides_no_dependence) {

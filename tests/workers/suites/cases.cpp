@@ -194,7 +194,7 @@ TEST_F(Plain, crashes_if_poisoned) {
 TEST_F(Plain, needs_an_earlier_case) { EXPECT_GT(cases_begun, 1); }
 
 /// The two meet only if they run at the same time.
-TEST_F(Plain, meets_the_other) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_WRONLY), 0); }
+TEST_F(Plain, meets_the_other) { EXPECT_EQ(::close(::open(std::getenv("MEET_AT"), O_WRONLY)), 0); }
 TEST_F(Plain, meets_twice) {
   for (const std::string& gate :
        {std::string{std::getenv("MEET_AT")}, std::string{std::getenv("MEET_AT")} + "_again"}) {
@@ -202,7 +202,7 @@ TEST_F(Plain, meets_twice) {
     EXPECT_EQ(::close(met), 0);
   }
 }
-TEST_F(Plain, meets_the_first) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_RDONLY), 0); }
+TEST_F(Plain, meets_the_first) { EXPECT_EQ(::close(::open(std::getenv("MEET_AT"), O_RDONLY)), 0); }
 
 TEST_F(Plain, leaks) { static gputest::SimulatedBuffer left{gputest::Bytes{100U << 20U}}; }
 
