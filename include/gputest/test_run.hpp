@@ -87,10 +87,9 @@ public:
   /// A check of a test has failed: a further run must not hide it. From any thread.
   void check_failed() noexcept;
 
-  /// Ends the process before the test has `needed` bytes of a device, of which it has leased `leased`: the watcher runs
-  /// the entry again. If anything has failed in it, it ends with that failure. Returns if nobody watches. From any
-  /// thread.
-  void run_again(Bytes needed, Bytes leased) noexcept;
+  /// Ends the process before the test has more of a device than its lease: the watcher runs the entry again. If
+  /// anything has failed in it, it ends with that failure. Returns if nobody watches. From any thread.
+  void run_again(const policy::Stopped& stopped) noexcept;
 
   /// For a test that ran out of memory because others hold it, or because this process holds memory without a lease:
   /// ends the process, and the watcher runs the entry once more, alone. Returns if nobody watches, if anything else has

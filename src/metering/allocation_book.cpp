@@ -196,6 +196,7 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
     auto of_device = noted;
     if (asked.bytes > 0 && device == asked.device) {
       of_device.now.at(index_of(asked.kind)) += of_device.asked;
+      of_device.reported_free = of_device.free;
       if (total(of_device.now) > of_device.peak) {
         of_device.peak = total(of_device.now);
         of_device.at_peak = of_device.now;

@@ -147,6 +147,23 @@ TEST_F(Undeclared, test_that_needs_still_more_has_a_whole_device_the_third_time)
   EXPECT_THAT(ended.out, HasSubstr("attempt 3, has 4 GiB"));
 }
 
+TEST_F(Undeclared, test_that_asks_what_is_free_has_as_large_a_part_of_a_whole_device_the_second_time) {
+  unset("GPUTEST_ENTRY");
+  auto user = start("undeclared", {"--gtest_filter=Undeclared.stops"});
+  user.wait_for_out("@before");
+  user.say("go on");
+  user.wait_for_out("@after"); // it has 2 of 4 GiB
+  set("GPUTEST_ENTRY", "ctest");
+  auto holder = start("annotated", {"--gtest_filter=Medium.with_bytes_and_a_heap"});
+  holder.wait_for_out("@body");
+  auto watcher = start_watched("three_quarters_of_what_is_free");
+  watcher.wait_for_err("needs 1.31 GiB, and its estimated lease of 256 MiB could not grow");
+  watcher.wait_for_err("runs again with 3 GiB. ");
+  static_cast<void>(holder.finish());
+  static_cast<void>(user.finish());
+  EXPECT_EQ(watcher.finish().exit_code, 0);
+}
+
 TEST_F(Undeclared, test_that_may_not_run_again_fails) {
   auto holder = start_holder();
   set("GPUTEST_ATTEMPTS", "1");

@@ -46,10 +46,11 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
-  std::atomic<std::uint32_t> stop_cause; ///< stored after the three below
+  std::atomic<std::uint32_t> stop_cause; ///< stored after the four below
   std::atomic<std::uint64_t> stopped_leased;
   std::atomic<std::uint64_t> stopped_taken;
   std::atomic<std::uint64_t> stopped_needed;
+  std::atomic<std::uint64_t> stopped_possible;
   std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
   std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
   std::array<char, 2000> refused;
@@ -204,6 +205,7 @@ void TestStatusPage::set_stopped(const policy::Stopped& stopped) const noexcept 
   words_->stopped_leased = stopped.leased.count();
   words_->stopped_taken = stopped.taken.count();
   words_->stopped_needed = stopped.needed.count();
+  words_->stopped_possible = stopped.possible.count();
   words_->stop_cause = static_cast<std::uint32_t>(stopped.cause);
 }
 void TestStatusPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
@@ -221,7 +223,7 @@ policy::EntryReport TestStatusPage::report() const {
           text_in(words_->skipped_because),
           now_in(words_->not_run),
           {static_cast<policy::StopCause>(words_->stop_cause.load()), Bytes{words_->stopped_leased},
-           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}}};
+           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}}};
 }
 
 nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }

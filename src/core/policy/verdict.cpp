@@ -127,7 +127,8 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   }
   const auto needed = report.stopped.needed;
   next.number = attempt + 1;
-  next.lease = next.number == last_attempt ? Bytes{} : needed + Bytes{needed.count() / 8};
+  next.lease =
+      next.number == last_attempt ? Bytes{} : std::max(needed + Bytes{needed.count() / 8}, report.stopped.possible);
   next.text += "runs again with " + (next.lease == Bytes{} ? std::string{"a whole device"} : to_string(next.lease)) +
                ". Only that counts" + remedy + ", so that it runs once";
   return next;

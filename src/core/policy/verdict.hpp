@@ -20,9 +20,10 @@ enum class StopCause : std::uint32_t {
 
 struct Stopped {
   StopCause cause = StopCause::none;
-  Bytes leased{}; ///< of each device; 0: it had no lease
-  Bytes needed{}; ///< small_lease: of the device of which it would have had most
-  Bytes taken{};  ///< others: by tests beyond their estimated leases, as far as that is known
+  Bytes leased{};   ///< of each device; 0: it had no lease
+  Bytes needed{};   ///< small_lease: of the device of which it would have had most
+  Bytes taken{};    ///< others: by tests beyond their estimated leases, as far as that is known
+  Bytes possible{}; ///< small_lease: as large a part of a whole device, if the test asked what is free
 
   explicit operator bool() const { return cause != StopCause::none; }
 };
@@ -91,8 +92,9 @@ struct NextAttempt {
 };
 
 /// After `attempt` of at most `attempts` of the entry. The second one leases what the test asked for and an eighth
-/// more, since a test that is stopped often needs more later. The third one, which is the last, has whole devices.
-/// After memory that others had taken, or that it takes without a lease, only the last one is left, alone. Pure.
+/// more, since a test that is stopped often needs more later, or what is possible, if that is more. The third one,
+/// which is the last, has whole devices. After memory that others had taken, or that it takes without a lease, only the
+/// last one is left, alone. Pure.
 [[nodiscard]] NextAttempt next_attempt(const std::string& entry, const EntryReport& report, int attempt, int attempts);
 
 /// How long the command of an entry may run.

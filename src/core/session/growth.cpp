@@ -3,6 +3,7 @@
 
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
+#include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
 
@@ -49,7 +50,7 @@ void Growth::ask(const devices::Usage& usage) try {
   if (!ledger_->grow(wanted.count())) {
     wanted = std::min(needed, largest_);
     if (!ledger_->grow(wanted.count())) {
-      return stop_before(needed);
+      return stop_before(needed, possible_in(usage, total_));
     }
   }
   leased_ = wanted;
@@ -88,11 +89,11 @@ Bytes Growth::needed_for(const devices::Usage& usage) const {
 }
 
 /// Kernels end first, because a client of MPS that ends while they run takes those of other clients with it.
-void Growth::stop_before(Bytes needed) {
+void Growth::stop_before(Bytes needed, Bytes possible) {
   auto& run = gputest::detail::TestRun::of_process();
   if (may_end_ && run.is_watched()) {
     process_.synchronize_and_trim();
-    run.run_again(needed, leased_);
+    run.run_again({policy::StopCause::small_lease, leased_, needed, {}, possible});
   }
 }
 

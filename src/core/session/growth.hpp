@@ -37,7 +37,7 @@ public:
 private:
   void ask(const devices::Usage& usage);
   [[nodiscard]] Bytes needed_for(const devices::Usage& usage) const;
-  void stop_before(Bytes needed);
+  void stop_before(Bytes needed, Bytes possible);
   void fail_before_allocation(const std::string& why) const;
 
   std::mutex mutex_;

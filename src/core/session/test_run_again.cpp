@@ -37,15 +37,15 @@ std::string TestRun::State::end_to_run_again(const policy::Stopped& stopped, con
   end_now(EXIT_FAILURE);
 }
 
-void TestRun::run_again(Bytes needed, Bytes leased) noexcept try {
+void TestRun::run_again(const policy::Stopped& stopped) noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (!state_->page) {
     return;
   }
-  const auto failed = state_->end_to_run_again({policy::StopCause::small_lease, leased, needed},
-                                               std::string{"It was stopped before it took them, and its entry runs "} +
-                                                   (is_last_attempt() ? "no more" : "again")) +
-                      "It ends here, and does not run again, because something has failed in this process";
+  const auto failed =
+      state_->end_to_run_again(stopped, std::string{"It was stopped before it took them, and its entry runs "} +
+                                            (is_last_attempt() ? "no more" : "again")) +
+      "It ends here, and does not run again, because something has failed in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
   session::tell(failed);
   if (state_->page->output_is_judged()) {

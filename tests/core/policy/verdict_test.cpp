@@ -126,6 +126,8 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
   EXPECT_EQ(second.number, 2);
   EXPECT_EQ(second.lease, 9_GiB);
   EXPECT_EQ(second.text.find("sort: Sort.keys needs 8 GiB, and its estimated lease of 256 MiB could not grow: "), 0U);
+  report.stopped.possible = 10_GiB;
+  EXPECT_EQ(next_attempt("sort", report, 1, 3).lease, 10_GiB) << "it asks what is free";
   const auto third = next_attempt("sort", report, 2, 3);
   EXPECT_EQ(third.number, 3);
   EXPECT_EQ(third.lease, 0_B);

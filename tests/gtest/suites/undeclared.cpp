@@ -51,6 +51,11 @@ TEST(Undeclared, third_of_what_is_free_after_1_gib) {
   const SimulatedBuffer b{gputest::Bytes{free.count() / 3}};
 }
 
+TEST(Undeclared, three_quarters_of_what_is_free) {
+  const auto free = gputest::devices::simulated_process().free_bytes(0);
+  const SimulatedBuffer a{gputest::Bytes{free.count() / 4 * 3}};
+}
+
 TEST(Undeclared, more_and_more) {
   std::vector<SimulatedBuffer> all;
   for (int i = 0; i < 4; ++i) {
