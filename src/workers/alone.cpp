@@ -86,13 +86,6 @@ std::vector<std::string> take_last(std::vector<std::string>& cases) {
   return last;
 }
 
-/// How long cases may take that run once more: as long as the ends of so many workers, but less than the entry that
-/// ends workers waits.
-std::chrono::seconds longest_rerun(const TestCase& test, std::size_t cases) {
-  return std::chrono::ceil<std::chrono::seconds>(
-      std::min(usual_time_limit, time_limit_of(test) * static_cast<std::int64_t>(cases)));
-}
-
 /// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the
 /// environment: what this process starts is no entry any more, and no part of the run's log.
 bool fails_after(const TestCase& test, std::vector<std::string> cases, Clock::time_point until) {
@@ -169,8 +162,9 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
     return {end.exit_code, end.signal};
   }
   const auto result = test.name + (is_skipped ? " was skipped alone" : " passed alone");
+  auto latest = before;
   const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
-                       fails_after(test, before, Clock::now() + for_search);
+                       fails_after(test, take_last(latest), Clock::now() + for_search);
   if (circumstances.skipped || (circumstances.has_shared_one && !depends)) {
     say("shared error: " + result + ", so " +
         (circumstances.skipped ? "CUDA may not begin in such a process"
@@ -199,13 +193,15 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
   return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
 }
 
-Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, const os::Descriptor& ctest) {
+Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, std::chrono::milliseconds limits,
+                          const os::Descriptor& ctest) {
   const auto end_with_ctest = [&] {
     if (supervise::is_ready(ctest)) {
       std::_Exit(EXIT_FAILURE); // what runs below ends with this process
     }
   };
   os::set_variable("GPUTEST_LOG", "off");
+  const auto limit = std::chrono::ceil<std::chrono::seconds>(std::min(usual_time_limit, limits));
   auto result = Rerun::ended_well;
   while (!cases.empty()) {
     const auto list = take_last(cases);
@@ -217,7 +213,7 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
       os::remove_variable(name); // of the case for which the worker was started, and of the list before
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
-    os::set_variable("GPUTEST_TIMEOUT", std::to_string(longest_rerun(test, list.size()).count()));
+    os::set_variable("GPUTEST_TIMEOUT", std::to_string(limit.count()));
     const auto end = run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable,
                                                          false, false, 0, end_with_ctest});
     const auto& report = end.report;

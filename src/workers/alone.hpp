@@ -47,9 +47,10 @@ enum class Rerun {
 };
 
 /// Runs these cases once more, one after another, in one process like a worker's (in several, if their names are too
-/// long for one), as run_entry() does: their memory may grow, or they run again. Each list has a time limit. Says how a
-/// process has ended badly. Ends this process if ctest ends meanwhile. Changes the environment.
+/// long for one), as run_entry() does: their memory may grow, or they run again. A process may take `limits`, the sum
+/// of the cases' time limits, but less than the entry that ends workers waits. Says how a process has ended badly. Ends
+/// this process if ctest ends meanwhile. Changes the environment.
 [[nodiscard]] Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases,
-                                        const os::Descriptor& ctest);
+                                        std::chrono::milliseconds limits, const os::Descriptor& ctest);
 
 } // namespace gputest::workers

@@ -96,10 +96,12 @@ Start decide_start(const MeetingPlace& run, milliseconds earned_when_it_began_to
 /// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
 bool is_starting(const Descriptor& start) {
   struct stat mark {};
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return ::fstat(start.number(), &mark) == 0 && mark.st_size > 0 &&
-         now - std::chrono::seconds{mark.st_mtim.tv_sec} - std::chrono::nanoseconds{mark.st_mtim.tv_nsec} <
-             longest_first_case;
+  if (::fstat(start.number(), &mark) != 0 || mark.st_size == 0) {
+    return false;
+  }
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - std::chrono::seconds{mark.st_mtim.tv_sec} -
+                   std::chrono::nanoseconds{mark.st_mtim.tv_nsec};
+  return age >= std::chrono::nanoseconds{0} && age < longest_first_case; // the clock may have been set back
 }
 
 /// Takes the one start at a time of this worker key, and starts a supervisor, unless somebody else does. Returns why
@@ -133,6 +135,7 @@ Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string&
     if (events.add(job).add(run.ctest).wait(limit)) {
       if (events.is_ready(0)) {
         found = Descriptor{::accept4(job.number(), nullptr, nullptr, SOCK_CLOEXEC)};
+        why_none = found ? "" : std::string{"a worker could not take it: "} + ::strerror(errno); // NOLINT: one thread
       }
       break;
     }
@@ -207,7 +210,8 @@ int exit_code_for_answer(const MeetingPlace& run, const TestCase& test, const Wo
   }
   // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
   // another client may have kept a device from it.
-  const bool timed_out = died && !at_its_end && !circumstances.shares_errors && !time_out.empty();
+  const bool timed_out =
+      died && (!at_its_end || circumstances.before.empty()) && !circumstances.shares_errors && !time_out.empty();
   if (!timed_out && (circumstances.shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));

@@ -34,6 +34,7 @@ bool ServedCases::add(const WorkerMessage& job) {
     file_ = Descriptor{::openat(run_.key_folder.number(), name_of_file().c_str(),
                                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
+  limits_ += std::chrono::milliseconds{job.code};
   const auto line = job.texts.front() + "\n";
   return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
@@ -64,7 +65,7 @@ void ServedCases::run_again() const {
   // What one has declared is wrong for another. Annotations take precedence.
   os::set_variable("GPUTEST_MEMORY", memory_.size() == 1 ? *memory_.begin() : "auto");
   const auto cases = lines_of(read_from(file_, 0));
-  const auto result = rerun_and_check_end(test_, cases, run_.ctest);
+  const auto result = rerun_and_check_end(test_, cases, limits_, run_.ctest);
   if (result == Rerun::ended_badly) {
     tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "
              "not end as it should",

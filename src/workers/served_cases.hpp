@@ -6,6 +6,7 @@
 #include "workers/test_case.hpp"
 #include "workers/worker_message.hpp"
 
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -40,7 +41,8 @@ private:
   const TestCase& test_;
   Mps owner_; ///< what their process shares errors with
   Descriptor file_;
-  std::set<std::string> memory_; ///< the values of their GPUTEST_MEMORY
+  std::set<std::string> memory_;        ///< the values of their GPUTEST_MEMORY
+  std::chrono::milliseconds limits_{0}; ///< the sum of their time limits
 };
 
 } // namespace gputest::workers

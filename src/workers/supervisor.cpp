@@ -201,6 +201,7 @@ private:
   /// client waits.
   void kill_worker(bool has_passed) {
     worker_.kill_all();
+    ++cases_;
     give_up_mps_server(run_, server_.owner());
     leave("with a case that was killed", true);
     reply_death(SIGKILL, has_passed);

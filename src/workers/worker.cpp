@@ -138,13 +138,6 @@ workers::ProcessSnapshot snapshot_after(const workers::ProcessSnapshot& before) 
   return after;
 }
 
-void write_what_was_printed() {
-  std::cout.flush();
-  std::cerr.flush();
-  std::clog.flush();
-  std::fflush(nullptr); // NOLINT(cert-err33-c)
-}
-
 } // namespace
 
 using Clock = std::chrono::steady_clock;
@@ -327,7 +320,7 @@ std::optional<std::string> Worker::next_case() {
         "failed: main() calls gputest::run_all_tests() more than once, and only the first call runs tests in a "
         "process that runs one case after another. Register the cases with ISOLATION process, or set "
         "GPUTEST_ISOLATION=process");
-    write_what_was_printed();
+    os::write_what_was_printed();
     os::end_now(EXIT_FAILURE);
   }
   if (state.has_ended || (!state.channel && state.list.empty())) {
@@ -382,7 +375,7 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
     return false;
   }
   state.exit_code = exit_code;
-  write_what_was_printed();
+  os::write_what_was_printed();
   if (!state.channel) {
     return true;
   }

@@ -647,6 +647,17 @@ TEST_F(WorkerCase, runs_cases_once_more_at_the_end_with_memory_for_each_of_them)
   EXPECT_EQ(end.word, "Passed") << end.output;
 }
 
+TEST_F(WorkerCase, runs_cases_once_more_at_the_end_for_as_long_as_all_of_them_may_take) {
+  set("GPUTEST_DEPENDENCE", "show");
+  add("Plain.a", "", {}, "GPUTEST_TIMEOUT=1");
+  add("Plain.takes_five_seconds", "", {}, "GPUTEST_TIMEOUT=1000");
+  add("Crash.after_others", "", {}, "GPUTEST_TIMEOUT=1");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto end = run().at("workers_end");
+  EXPECT_THAT(end.output, HasSubstr("ran once more at the end\n"));
+  EXPECT_EQ(end.word, "Passed") << end.output;
+}
+
 TEST_F(WorkerCase, does_not_fail_by_a_run_that_was_to_show_how_its_process_ends) {
   for (const std::string first : {"Plain.a", "Crash.at_an_idle_end"}) {
     CTestRun one;
@@ -823,6 +834,7 @@ TEST_F(WorkerCase, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_t
   add("Changes.folder", "second", {}, "GPUTEST_TIMEOUT=1", fails_by);
   const auto results = run();
   EXPECT_NE(results.at("first").word, "Passed");
+  EXPECT_THAT(results.at("first").output, HasSubstr("gputest: timed out: first"));
   EXPECT_EQ(results.at("first").processes.size(), 1U);
   EXPECT_EQ(results.at("second").processes.size(), 2U);
 }
@@ -986,6 +998,12 @@ TEST_F(WorkerCase, with_a_limit_has_all_that_it_writes_passed_on_in_its_order) {
   EXPECT_NE(result.output.find(lines + "gputest: failed: writes ended its process by the signal Aborted"),
             std::string::npos)
       << result.output.substr(result.output.size() - std::min<std::size_t>(result.output.size(), 1000));
+}
+
+TEST_F(WorkerCase, may_leave_a_thread_that_reads_a_stream) { // which keeps the stream's lock
+  add("Plain.leaves_a_thread_that_reads_a_stream", "reads", {}, "GPUTEST_TIMEOUT=10");
+  const auto result = run().at("reads");
+  EXPECT_EQ(result.word, "Passed") << result.output;
 }
 
 TEST_F(WorkerCase, names_processes_that_a_case_has_left_behind_once) {

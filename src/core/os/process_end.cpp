@@ -7,15 +7,11 @@
 
 namespace gputest::os {
 
-namespace {
-
-/// Not all streams: another thread may keep the lock of one that it reads, as long as it blocks there.
 void write_what_was_printed() {
   std::cout.flush();
+  std::clog.flush();
   std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
 }
-
-} // namespace
 
 void call_at_exit(void (*handler)(int status)) {
   // Unlike atexit(), on_exit() tells the status. An exit(1) in the middle of a test is a failure already.

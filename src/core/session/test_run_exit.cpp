@@ -24,7 +24,8 @@ void TestRun::State::end_now(int status) {
   os::end_now(status);
 }
 
-void TestRun::State::at_exit(int status) {
+void TestRun::State::at_exit(int argument_of_exit) {
+  const int status = argument_of_exit & 0xff;     // what the parent sees
   std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of TestRun's functions
   if (!lock || !is_own()) {
     return;

@@ -51,7 +51,7 @@ struct TestRun::State {
 
   // When the process ends (test_run_exit.cpp).
 
-  void at_exit(int status);
+  void at_exit(int argument_of_exit);
 
   /// What the process has to end with where its program says `status`.
   [[nodiscard]] int code_of_end(int status) const;

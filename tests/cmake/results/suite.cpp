@@ -25,6 +25,7 @@ TEST(Bytes, all) {
   std::fflush(stdout);
 }
 TEST(Exits, zero) { std::exit(0); }
+TEST(Exits, with_256) { std::exit(256); } // its parent sees 0
 TEST(Exits, one) { std::exit(1); }
 TEST(Exits, skipped) { std::exit(77); }
 TEST(Exits, fails_before_a_handler) {

@@ -116,6 +116,15 @@ TEST_F(Plain, turns_its_streams_away) {
 TEST_F(Plain, passes_once) { EXPECT_EQ(::mkdir("passes-once", 0700), 0); }
 TEST_F(Plain, is_in_its_folder) { EXPECT_EQ(::access("CTestTestfile.cmake", F_OK), 0); }
 TEST_F(Plain, takes_five_seconds) { ::sleep(5); }
+TEST_F(Plain, leaves_a_thread_that_reads_a_stream) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::FILE* const stream = ::fdopen(ends[0], "r");
+  std::thread{[stream] { std::fgetc(stream); }}.detach();
+  while (::ftrylockfile(stream) == 0) { // until the thread has the lock
+    ::funlockfile(stream);
+  }
+}
 TEST_F(Plain, skips) { GTEST_SKIP(); }
 TEST_F(Plain, needs_a_slice) {}
 GPUTEST_NEEDS(Plain, needs_a_slice, mig);
