@@ -8,16 +8,21 @@ function(gputest_listed_library file)
   endif()
 endfunction()
 
-# A case. `suite` and `test` are names without the type and without the index of the value. The names hold no control
-# character.
-function(gputest_listed_test filter suite type_name type test value_index value location enabled class memory gpus alone)
-  string(REGEX REPLACE "^auto" any size "${memory}")
+# Sets `request` to that of a case.
+macro(_gputest_request_of_case)
   set(request "")
   if(NOT class STREQUAL "host")
+    string(REGEX REPLACE "^auto" any size "${memory}")
     _gputest_request(${class} ${size} ${gpus} "${gputest_HEAP}" "${gputest_LARGE}" request)
   endif()
+endmacro()
+
+# A case. `suite` and `test` are names without the type and without the index of the value. The names hold no control
+# character. There may be thousands, so what cases of a kind share is found out once.
+function(gputest_listed_test filter suite type_name type test value_index value location enabled class memory gpus alone)
   if(NOT gputest_GRANULARITY STREQUAL "case")
     if(enabled STREQUAL "ENABLED")
+      _gputest_request_of_case()
       string(REGEX REPLACE "-.*$" "" filter "${filter}") # what it leaves out would be left out of all
       set_property(GLOBAL APPEND_STRING PROPERTY "gputest filter of ${class}" "${filter}:")
       if(NOT request IN_LIST requests_of_${class})
@@ -40,15 +45,19 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   endif()
   set(label ${class})
   if(memory MATCHES "^auto" AND NOT class STREQUAL "host" AND NOT gputest_naming)
-    _gputest_class_in_needs("${gputest_NEEDS}" "${gputest_TEST_PREFIX}${name}${gputest_TEST_SUFFIX}" label)
-  endif()
-  if(NOT label STREQUAL class)
-    set(gputest_LARGE "") # the label makes it no large test
+    set(label small)
+    if(NOT gputest_NEEDS STREQUAL "")
+      _gputest_class_in_needs("${gputest_NEEDS}" "${gputest_TEST_PREFIX}${name}${gputest_TEST_SUFFIX}" label)
+    endif()
   endif()
   # Cases with the same needs have the same properties, but for their names.
   string(MAKE_C_IDENTIFIER "${class}_${memory}_${gpus}_${more}_${label}" kind)
   if(NOT gputest_naming AND NOT DEFINED "kind ${kind}")
     set("kind ${kind}" TRUE PARENT_SCOPE)
+    _gputest_request_of_case()
+    if(NOT label STREQUAL class)
+      set(gputest_LARGE "") # the label makes it no large test
+    endif()
     if(class STREQUAL "host")
       set(memory "${gputest_MEMORY}")
     else()

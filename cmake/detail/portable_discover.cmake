@@ -8,6 +8,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/entry_properties.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/requests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/case_name.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/listed_entries.cmake")
+set_property(GLOBAL PROPERTY "gputest functions" "") # some are replaced below
 include("${CMAKE_CURRENT_LIST_DIR}/portable_properties.cmake")
 set(gputest_p "")
 set(gputest_XML_OUTPUT_DIR "")

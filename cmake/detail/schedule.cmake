@@ -19,6 +19,7 @@ set(gputest_devices "")
 if(NOT EXISTS "${gputest_tool}" OR COMMAND __set_tests_properties)
   return()
 endif()
+set_property(GLOBAL PROPERTY "gputest functions" "") # these may be another gputest's than those of discover.cmake
 # Where nothing runs, nothing has to be scheduled, unless somebody wants to see how it would be.
 include("${CMAKE_CURRENT_LIST_DIR}/ctest_arguments.cmake")
 _gputest_ctest_arguments(gputest_count)
