@@ -56,7 +56,7 @@ void Records::write(const Record& record) {
   store_->write(record.slot, stored);
 }
 
-bool Records::lives(std::size_t slot) const { return os::LivenessWatch{store_->liveness_fifo(slot)}.owner_lives(); }
+bool Records::lives(std::size_t slot) const { return os::owner_lives(store_->liveness_fifo(slot)); }
 
 Observations Records::observe(DeviceMask devices) const {
   Observations seen;

@@ -4,7 +4,7 @@
 hidden byte x_p, x_s, x_d, x_bytes;
 hidden byte x_back;
 
-/* LivenessWatch::owner_lives */
+/* owner_lives() */
 #ifdef BUG_PROBE_SAYS_ALIVE
 #define LIVES(s) true
 #else

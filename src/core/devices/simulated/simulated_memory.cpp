@@ -107,7 +107,7 @@ MemoryUse SimulatedMemory::count(std::size_t device) {
 
 /// Whether what a record says still counts: its process lives, or has ended too short a time ago.
 bool SimulatedMemory::is_in_use(std::size_t slot, Record record) {
-  if (os::LivenessWatch{store_.liveness_fifo(slot)}.owner_lives()) {
+  if (os::owner_lives(store_.liveness_fifo(slot))) {
     return true;
   }
   if (setting_.return_after.count() == 0) {

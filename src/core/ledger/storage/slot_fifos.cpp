@@ -25,8 +25,42 @@ namespace gputest::os {
 /// them.
 constexpr int beyond_what_scripts_choose = 700;
 
+namespace {
+
+/// None if the FIFO is not there.
+Descriptor open_to_watch(const FileAt& fifo) {
+  Descriptor file = fifo.open_or_make_fifo(O_RDONLY);
+  if (!file && (errno != ENOENT || fifo.is_own())) { // this user's can be made as long as its folder is there
+    throw failure("watch", fifo.path, errno);
+  }
+  return file;
+}
+
+bool has_writer(int file, const std::string& path) {
+  for (;;) {
+    char nothing = 0;
+    const ssize_t count = ::read(file, &nothing, 1);
+    if (count == 0) {
+      return false; // nobody can write to it
+    }
+    if (count < 0 && errno == EAGAIN) {
+      return true; // somebody can, and has not
+    }
+    if (count < 0 && errno != EINTR) {
+      throw failure("probe", path, errno); // taken for alive, it would be waited for and never looked at again
+    }
+  }
+}
+
+} // namespace
+
+bool owner_lives(const FileAt& fifo) {
+  const Descriptor file = open_to_watch(fifo);
+  return file && has_writer(file.number(), fifo.path);
+}
+
 LivenessFifo LivenessFifo::take(const FileAt& fifo) {
-  if (LivenessWatch{fifo}.owner_lives()) {
+  if (os::owner_lives(fifo)) {
     return LivenessFifo{};
   }
   // For both directions: for writing only it could not be opened while nobody reads.
@@ -73,32 +107,12 @@ bool is_inherited(const FileAt& fifo) {
 }
 
 LivenessWatch::LivenessWatch(const FileAt& fifo) {
-  if (Descriptor file = fifo.open_or_make_fifo(O_RDONLY)) {
+  if (Descriptor file = open_to_watch(fifo)) {
     file_ = KeptDescriptor{std::move(file), fifo.path};
-  } else if (errno != ENOENT || fifo.is_own()) { // this user's can be made as long as its folder is there
-    throw failure("watch", fifo.path, errno);
   }
 }
 
-bool LivenessWatch::owner_lives() const {
-  if (!file_) {
-    return false;
-  }
-  const int file = file_.number();
-  for (;;) {
-    char nothing = 0;
-    const ssize_t count = ::read(file, &nothing, 1);
-    if (count == 0) {
-      return false; // nobody can write to it
-    }
-    if (count < 0 && errno == EAGAIN) {
-      return true; // somebody can, and has not
-    }
-    if (count < 0 && errno != EINTR) {
-      throw failure("probe", file_.path(), errno); // taken for alive, it would be waited for and never looked at again
-    }
-  }
-}
+bool LivenessWatch::owner_lives() const { return file_ && has_writer(file_.number(), file_.path()); }
 
 namespace {
 
@@ -159,8 +173,10 @@ void WakeFifo::drain() const {
 
 bool WakeFifo::is_notified() const {
   int bytes = 0;
-  if (::ioctl(number(), FIONREAD, &bytes) != 0) {
-    throw failure("look at", path(), errno);
+  if (::ioctl(file_.unchecked_number(), FIONREAD, &bytes) != 0) {
+    const int error = errno;
+    require_kept();
+    throw failure("look at", path(), error);
   }
   return bytes > 0;
 }

@@ -46,12 +46,15 @@ private:
 /// Whether this process has the liveness FIFO open because a process before it has let it inherit it.
 [[nodiscard]] bool is_inherited(const FileAt& fifo);
 
+/// Whether the owner of a liveness FIFO lives now. One that is not there has no owner: this user's is made again, since
+/// what looks after temporary files may remove one that nobody has used for days. Throws LedgerError if it cannot be
+/// opened (no descriptors left, or its folder was removed).
+[[nodiscard]] bool owner_lives(const FileAt& fifo);
+
 /// Somebody else's liveness FIFO, opened to see its owner end.
 class LivenessWatch {
 public:
-  /// A FIFO that is not there has no owner: this user's is made again, since what looks after temporary files may
-  /// remove one that nobody has used for days. Throws LedgerError if it cannot be opened (no descriptors left, or its
-  /// folder was removed).
+  /// Opens it as owner_lives() does.
   explicit LivenessWatch(const FileAt& fifo);
 
   /// Whether its owner lives. Changes nothing. Throws LedgerError.
@@ -86,7 +89,7 @@ public:
   /// file of the process holds is not read.
   void drain() const;
 
-  /// Whether somebody has notified since drain(). Throws as require_kept() does.
+  /// Whether somebody has notified since drain(). Of another file that has its number, says anything.
   [[nodiscard]] bool is_notified() const;
 
   /// For poll(): readable when it is notified. Throws as require_kept() does.

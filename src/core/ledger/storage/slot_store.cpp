@@ -229,7 +229,7 @@ std::vector<std::size_t> LivenessWatches::ended_among(const std::vector<std::siz
   std::vector<std::size_t> ended;
   std::copy_if(slots.begin(), slots.end(), std::back_inserter(ended), [&](std::size_t slot) {
     const auto* const known = find(slot);
-    return known != nullptr ? !known->owner_lives() : !LivenessWatch{store_->liveness_fifo(slot)}.owner_lives();
+    return known != nullptr ? !known->owner_lives() : !os::owner_lives(store_->liveness_fifo(slot));
   });
   return ended;
 }
