@@ -502,6 +502,9 @@ void Adapter::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
 /// main(), a flag file or other code may have set another filter than that of the entry. Then an entry neither passes
 /// nor fails by tests of others alone.
 void Adapter::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how) {
+  if (runs_case_by_case_) { // the filter of the case was set just before
+    return;
+  }
   static const auto filter = filter_of_process();
   bool runs_others = false;
   for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {

@@ -229,7 +229,7 @@ void LineFile::append(const std::string& line) const {
   if (::fstat(file.number(), &status) != 0) {
     fail(path(), reason(errno));
   }
-  if ((status.st_mode & S_IFMT) != S_IFREG || status.st_uid != ::geteuid() || status.st_nlink > 1) {
+  if ((status.st_mode & S_IFMT) != S_IFREG || status.st_uid != user_ || status.st_nlink > 1) {
     fail(path(), "it is no regular file of this user's with one name");
   }
   // A kill can cut another process's line where a page of the file ends, at any moment before this write.

@@ -126,7 +126,9 @@ struct FileStamp {
 /// The file belongs to this user (0600). A link, a file of another owner and a file with several names are not used.
 class LineFile {
 public:
-  LineFile(std::string folder, std::string name) : folder_{std::move(folder)}, name_{std::move(name)} {}
+  /// Of the user that this process has now.
+  LineFile(std::string folder, std::string name)
+      : folder_{std::move(folder)}, name_{std::move(name)}, user_{::geteuid()} {}
 
   /// Makes the folder and the file. False if the file is there already. Throws Error.
   [[nodiscard]] bool create() const;
@@ -143,6 +145,7 @@ public:
 private:
   std::string folder_;
   std::string name_;
+  uid_t user_;
 };
 
 } // namespace os

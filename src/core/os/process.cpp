@@ -95,13 +95,14 @@ std::uint64_t children_seen() {
   static const int watches_forks = ::pthread_atfork(
       nullptr, [] { ++seen; }, nullptr); // not what posix_spawn() starts
   static_cast<void>(watches_forks);
-  siginfo_t unused{};
-  if (::waitid(P_ALL, 0, &unused, WEXITED | WNOHANG | WNOWAIT) == 0) { // there are children
-    ++seen;
-  }
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
   return seen + static_cast<std::uint64_t>(usage.ru_minflt); // a process cannot run without
+}
+
+bool has_children() {
+  siginfo_t unused{};
+  return ::waitid(P_ALL, 0, &unused, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
 bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }

@@ -17,8 +17,11 @@ namespace gputest::os {
 
 [[nodiscard]] pid_t own_pid();
 
-/// A number that is another one if this process has had a child since the last call, whoever waits for it, or has one.
+/// A number that is another one if this process has had a child since the last call that is gone, or has forked one.
 [[nodiscard]] std::uint64_t children_seen();
+
+/// Whether this process has a child, or one that has ended and was not waited for.
+[[nodiscard]] bool has_children();
 
 /// Whether there is such a process; one that has ended and is not reaped yet still counts.
 [[nodiscard]] bool exists(pid_t pid);

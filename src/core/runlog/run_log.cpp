@@ -70,9 +70,9 @@ std::string program_name() {
   return std::filesystem::path{os::executable_of(os::own_pid()).value_or("")}.filename().string();
 }
 
-JsonObject line(const char* event, const std::string& entry, const std::string& test) {
+JsonObject line(const char* event, pid_t pid, const std::string& entry, const std::string& test) {
   JsonObject object;
-  object.seconds("t", now()).number("pid", static_cast<std::uint64_t>(os::own_pid())).text("entry", entry);
+  object.seconds("t", now()).number("pid", static_cast<std::uint64_t>(pid)).text("entry", entry);
   if (!test.empty()) {
     object.text("test", test);
   }
@@ -137,7 +137,7 @@ struct Log {
                  : is_file ? path.filename().string()
                            : name_for(os::start_time_of(own).value_or(0), own));
     if (file->create()) {
-      file->append(line("run", name_of_entry(), "").members(run_details(ctest)).to_string());
+      file->append(line("run", own, name_of_entry(), "").members(run_details(ctest)).to_string());
       file->remove_older(prefix, suffix, kept_logs);
     }
   }
@@ -149,9 +149,10 @@ struct Log {
     try {
       open();
       std::string lines;
+      const auto own = os::own_pid();
       for (const auto& event : events) {
         lines += (lines.empty() ? "" : "\n\n") +
-                 line(event.name, name_of_entry(), of_test).members(event.details).to_string();
+                 line(event.name, own, name_of_entry(), of_test).members(event.details).to_string();
       }
       if (file) {
         file->append(lines);

@@ -178,7 +178,7 @@ std::optional<Measured> Measuring::judge(devices::Usage usage, const std::vector
     judge_overuse(measured);
     judge_leaks(measured, left);
     tell_growth(measured);
-    if (measured.usage.evidence == Evidence::exact && os::children_seen() != children_before_) {
+    if (measured.usage.evidence == Evidence::exact && (os::has_children() || os::children_seen() != children_before_)) {
       measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
       measured.usage.because = "the test has started processes";
     }

@@ -170,7 +170,7 @@ std::string TestRun::skipped(const std::string& why) noexcept try {
 
 void TestRun::not_run(const std::string& why) noexcept {
   const std::lock_guard guard{state_->mutex};
-  if (state_->page && state_->is_own()) {
+  if (state_->page && why != state_->not_run && state_->is_own()) {
     state_->page->set_not_run(why);
   }
   state_->not_run = why;
