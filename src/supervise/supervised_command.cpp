@@ -286,21 +286,29 @@ void end_by_signal(int signal) {
   std::_Exit(128 + signal); // a signal whose default is not to end a process
 }
 
+namespace {
+
+/// Also blocks these, and returns what was blocked when this was called first.
+const sigset_t& block_also(const sigset_t& set) {
+  sigset_t before{};
+  ::sigprocmask(SIG_BLOCK, &set, &before);
+  static const sigset_t before_all = before;
+  return before_all;
+}
+
+} // namespace
+
 const sigset_t& signals_of_commands() {
-  static const sigset_t signals = [] {
-    sigset_t now{};
-    ::sigprocmask(SIG_BLOCK, nullptr, &now);
-    return now;
-  }();
-  return signals;
+  sigset_t none{};
+  ::sigemptyset(&none);
+  return block_also(none);
 }
 
 void block_in_this_process(int signal) {
-  static_cast<void>(signals_of_commands()); // without this one
   sigset_t set{};
   ::sigemptyset(&set);
   ::sigaddset(&set, signal);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  static_cast<void>(block_also(set));
 }
 
 void execute(std::vector<std::string> command, std::vector<std::string> environment) {

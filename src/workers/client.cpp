@@ -27,6 +27,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -45,6 +46,8 @@ using Kind = WorkerMessage::Kind;
 
 /// How often a waiting process looks whether something has changed.
 constexpr milliseconds between_looks_at_folder{20};
+/// A supervisor whose worker is free takes a case sooner.
+constexpr milliseconds usual_answer{1};
 /// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
 /// CUDA usually starts within this time. A client that has waited longer is probably behind a long case.
@@ -129,7 +132,7 @@ Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string&
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
   int starts = 0;
-  auto limit = present_in(run.key_folder, "supervisors", 1).empty() ? milliseconds{0} : between_looks_at_folder;
+  auto limit = usual_answer;
   while (why_none.empty() && (why_none = contents_of(run.key_folder, "alone")).empty()) {
     Events events;
     if (events.add(job).add(run.ctest).wait(limit)) {
@@ -139,6 +142,11 @@ Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string&
       }
       break;
     }
+    const bool may_be_busy = std::exchange(limit, between_looks_at_folder) == usual_answer &&
+                             !present_in(run.key_folder, "supervisors", 1).empty();
+    if (may_be_busy) {
+      continue;
+    }
     if (!earned) {
       earned = milliseconds_in(run.key_folder, "earned");
       begun = Clock::now();
@@ -147,7 +155,6 @@ Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string&
     if (const auto start = decide_start(run, *earned, waited); !start.why.empty()) {
       why_none = start_one(run, test, start, starts);
     }
-    limit = between_looks_at_folder;
   }
   ::unlinkat(run.key_folder.number(), name.c_str(), 0);
   return found;
@@ -255,7 +262,7 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
   if (!supervisor) {
     return why_none.empty() ? EXIT_FAILURE : run_alone(test, why_none);
   }
-  os::TestStatusPage page;
+  auto& page = *new os::TestStatusPage; // NOLINT: it goes with the process
   const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   const auto begun = os::KernelClock::now();
   Relays relays{test.limit.has_value()};
@@ -269,7 +276,7 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
   Clock::time_point answers_until;
   WaitNotice notice;
   bool any = false;
-  while (!any && !is_ready(run.ctest)) {
+  for (bool has_ctest_ended = false; !any && !has_ctest_ended;) {
     std::chrono::nanoseconds left = time_out.empty() ? look_at_wait : answers_until - Clock::now();
     if (const auto exact = time_left(watch, begun); exact && time_out.empty()) {
       left = std::min(*exact, left);
@@ -292,6 +299,7 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
     std::vector<pollfd> polled{{supervisor.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
     relays.wait(polled, left);
     any = polled.front().revents != 0;
+    has_ctest_ended = polled.back().revents != 0;
   }
   relays.pass_on_what_is_there();
   WorkerMessage answer;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/job.hpp"
 
+#include "workers/test_case.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 
 #include <sys/inotify.h>
 #include <sys/socket.h>
@@ -49,7 +52,10 @@ Descriptor announce_job(const Descriptor& folder, std::string& name) {
   Descriptor socket{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
   const auto first = "new-" + name; // a supervisor takes a name without a listener for one that was left behind
   const auto address = address_in(folder, first);
-  const WithoutUmask modes; // who connects to a socket has to be able to write to it
+  std::optional<WithoutUmask> modes; // who connects to a socket has to be able to write to it
+  if (umask_is_for_owner()) {
+    modes.emplace();
+  }
   const bool is_announced =
       ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
       ::listen(socket.number(), 1) == 0 &&

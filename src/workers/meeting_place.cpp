@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
 
 uid_t own_user() {
-  static const uid_t user = ::geteuid();
+  static const auto user = static_cast<uid_t>(::getauxval(AT_EUID)); // no system call: it changes no user
   return user;
 }
 
@@ -77,9 +78,9 @@ void remove_at_its_end(const MeetingPlace& run, const Descriptor& workers) {
   }
   static_cast<void>(::chdir("/") != 0);
   if (Events{}.add(run.ctest).wait(for_ever)) {
-    const auto all = open_own_folder(workers.number(), run.run_name.c_str());
+    const auto all = open_folder(workers.number(), run.run_name);
     for (const auto& worker_key : names_in(all)) {
-      for (const auto supervisor : present_in(open_own_folder(all.number(), worker_key.c_str()), "processes")) {
+      for (const auto supervisor : present_in(open_folder(all.number(), worker_key), "processes")) {
         ::kill(supervisor, SIGCONT); // a case may have stopped it
       }
     }
@@ -110,32 +111,32 @@ MeetingPlace open_meeting_place(const std::string& worker_key) {
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
     if (!found.user_folder && !above.empty()) {
       home = above + "/gputest-" + std::to_string(own_user());
-      found.user_folder = open_own_folder(AT_FDCWD, home.c_str());
+      found.user_folder = open_own_folder(AT_FDCWD, home);
       if (!found.user_folder && !worker_key.empty()) {
         const WithoutUmask modes;
         ::mkdir(above.c_str(), 0700);
-        found.user_folder = make_own_folder(AT_FDCWD, home.c_str());
+        ::mkdir(home.c_str(), 0700);
+        found.user_folder = open_own_folder(AT_FDCWD, home);
       }
     }
   }
   found.path = home + "/workers";
   const auto run = "workers/" + found.run_name; // nobody else can have put anything there
-  found.run_folder = open_own_folder(found.user_folder.number(), run.c_str());
+  found.run_folder = open_folder(found.user_folder.number(), run);
   if (worker_key.empty()) {
     return found;
   }
-  if (const auto workers = found.user_folder && !found.run_folder
-                               ? make_own_folder(found.user_folder.number(), "workers")
-                               : Descriptor{}) {
+  if (const auto workers =
+          found.user_folder && !found.run_folder ? make_folder(found.user_folder.number(), "workers") : Descriptor{}) {
     bool is_new = false;
-    found.run_folder = make_own_folder(workers.number(), found.run_name.c_str(), &is_new);
+    found.run_folder = make_folder(workers.number(), found.run_name, &is_new);
     if (is_new) {
       remove_leftovers(workers);
       remove_at_its_end(found, workers);
     }
   }
   if (found.run_folder) {
-    found.key_folder = make_own_folder(found.run_folder.number(), worker_key.c_str());
+    found.key_folder = make_folder(found.run_folder.number(), worker_key);
   }
   found.path += "/" + found.run_name + "/" + worker_key;
   if (!found.key_folder) {
@@ -155,8 +156,12 @@ sockaddr_un address_in(const Descriptor& folder, const std::string& name) {
   return address;
 }
 
-Descriptor open_own_folder(int above, const char* name) {
-  Descriptor folder{::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+Descriptor open_folder(int above, const std::string& name) {
+  return Descriptor{::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+}
+
+Descriptor open_own_folder(int above, const std::string& name) {
+  auto folder = open_folder(above, name);
   struct stat status {};
   if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != own_user() || (status.st_mode & 077) != 0) {
     return {};
@@ -164,15 +169,15 @@ Descriptor open_own_folder(int above, const char* name) {
   return folder;
 }
 
-Descriptor make_own_folder(int above, const char* name, bool* is_new) {
-  auto folder = open_own_folder(above, name);
+Descriptor make_folder(int above, const std::string& name, bool* is_new) {
+  auto folder = open_folder(above, name);
   if (!folder) {
     const WithoutUmask modes;
-    const bool is_made = ::mkdirat(above, name, 0700) == 0;
+    const bool is_made = ::mkdirat(above, name.c_str(), 0700) == 0;
     if (is_new != nullptr) {
       *is_new = is_made;
     }
-    folder = open_own_folder(above, name);
+    folder = open_folder(above, name);
   }
   return folder;
 }
@@ -269,7 +274,8 @@ void remove_run(const Descriptor& workers, const std::string& run_name) {
   }
 }
 
-PresenceLock::PresenceLock(const Descriptor& folder, const char* name) : file_{open_lock_file(folder, name)} {
+PresenceLock::PresenceLock(const Descriptor& folder, const char* name)
+    : file_{open_lock_file(folder, name)}, process_{::getpid()} {
   set(true);
 }
 
@@ -277,7 +283,7 @@ void PresenceLock::set(bool marked) const {
   struct flock byte {};
   byte.l_type = marked ? F_WRLCK : F_UNLCK;
   byte.l_whence = SEEK_SET;
-  byte.l_start = ::getpid();
+  byte.l_start = process_;
   byte.l_len = 1;
   ::fcntl(file_.number(), F_OFD_SETLK, &byte);
 }
@@ -316,7 +322,7 @@ std::size_t count_present(const Descriptor& folder, const char* name) { return p
 std::size_t count_cases(const Descriptor& run) {
   std::size_t count = 0;
   for (const auto& name : names_in(run)) {
-    const auto folder = open_own_folder(run.number(), name.c_str());
+    const auto folder = open_folder(run.number(), name);
     count += folder && is_there(folder, "cases") ? count_present(folder, "cases") : 0;
   }
   return count;

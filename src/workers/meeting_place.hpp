@@ -74,10 +74,13 @@ private:
 };
 
 /// A folder of this user's own that nobody else can reach. None if it is not that, or if there is none.
-[[nodiscard]] Descriptor open_own_folder(int above, const char* name);
+[[nodiscard]] Descriptor open_own_folder(int above, const std::string& name);
+
+/// A folder in such a one, where nobody else can have put anything. None if there is none.
+[[nodiscard]] Descriptor open_folder(int above, const std::string& name);
 
 /// The same, and makes it if it is missing. `is_new` becomes whether this process has made it.
-[[nodiscard]] Descriptor make_own_folder(int above, const char* name, bool* is_new = nullptr);
+[[nodiscard]] Descriptor make_folder(int above, const std::string& name, bool* is_new = nullptr);
 
 /// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
 [[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);
@@ -135,6 +138,7 @@ public:
 
 private:
   Descriptor file_;
+  pid_t process_ = 0;
 };
 
 /// Blocks until nobody is marked in the file of that name, which stays open if its name is removed.

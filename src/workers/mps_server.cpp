@@ -69,7 +69,7 @@ MpsServer MpsServer::join(const MeetingPlace& run) {
     return joined;
   }
   const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + server,
-                         make_own_folder(run.run_folder.number(), server)};
+                         make_folder(run.run_folder.number(), server)};
   PresenceLock client{daemon.folder, "clients"};
   if (const auto why = start_mps_daemon(run, daemon); !why.empty()) {
     write_file(daemon.folder, "given_up", why);
@@ -89,7 +89,7 @@ bool MpsServer::is_outdated(const MeetingPlace& run) const {
 
 void give_up_mps_server(const MeetingPlace& run, Mps owner) {
   if (owner == Mps::of_run) {
-    const auto folder = open_own_folder(run.run_folder.number(), server);
+    const auto folder = open_folder(run.run_folder.number(), server);
     const WithoutUmask modes;
     const Descriptor file{::openat(folder.number(), "given_up", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }

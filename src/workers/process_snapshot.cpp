@@ -7,7 +7,6 @@
 #include "core/policy/text.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <clocale>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +16,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -81,11 +79,6 @@ std::string alarms() {
     set += alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0 ? '1' : '0';
   }
   return set;
-}
-
-bool has_unreaped_children() {
-  siginfo_t info{};
-  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
 bool is_gputests_own(const std::string& assignment) {
@@ -188,7 +181,7 @@ ProcessSnapshot take_snapshot() {
       {"an alarm", alarms()},
       {"the floating-point mode", bytes_of(floating_point_control())},
       {"the locale", std::setlocale(LC_ALL, nullptr)}, // NOLINT(concurrency-mt-unsafe): only asks
-      {"the processes that it has started", bytes_of(has_unreaped_children())}};
+      {"the processes that it has started", bytes_of(os::has_children())}};
   return state;
 }
 

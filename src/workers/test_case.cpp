@@ -11,6 +11,7 @@
 #include "workers/worker_message.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string_view>
@@ -114,6 +115,11 @@ void add_inherited(Text& text) {
 }
 
 } // namespace
+
+bool umask_is_for_owner() {
+  const auto umask = os::field_of_status(status_of_process(), "Umask");
+  return umask.empty() || (std::strtol(umask.c_str(), nullptr, 8) & S_IRWXU) != 0;
+}
 
 std::string variable(const char* name) { return os::read_variable(name).value_or(""); }
 

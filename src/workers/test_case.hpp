@@ -41,6 +41,9 @@ inline constexpr std::chrono::milliseconds usual_time_limit{1'500'000};
 /// arguments, the environment, and what else a process inherits. Empty if it cannot be told.
 [[nodiscard]] std::string worker_key_of(const TestCase& test);
 
+/// Whether the umask takes rights off this user, too.
+[[nodiscard]] bool umask_is_for_owner();
+
 /// The value of an environment variable, or an empty text.
 [[nodiscard]] std::string variable(const char* name);
 

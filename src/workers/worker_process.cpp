@@ -34,7 +34,8 @@ std::string error_of(const char* call) { return std::string{call} + ": " + ::str
 } // namespace
 
 WorkerProcess::WorkerProcess(const MeetingPlace& run, const TestCase& test, const MpsServer& server)
-    : run_{run}, test_{test}, server_{server}, proc_{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+    : run_{run}, test_{test}, server_{server}, children_{
+                                                   ::open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &pipe_);
@@ -145,8 +146,7 @@ int WorkerProcess::wait_for_status() {
 }
 
 std::set<pid_t> WorkerProcess::children() const {
-  const auto own = std::to_string(::getpid());
-  const auto words = contents_of(proc_, own + "/task/" + own + "/children");
+  const auto words = contents_of(children_, "children");
   std::set<pid_t> found;
   const char* at = words.c_str();
   for (char* end = nullptr;; at = end) {

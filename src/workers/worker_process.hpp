@@ -59,7 +59,7 @@ private:
   const MpsServer& server_;
   struct sigaction pipe_ {};
   struct sigaction child_ {};
-  os::Descriptor proc_;
+  os::Descriptor children_; ///< the folder of /proc that has the file
   os::Descriptor said_;
   off_t taken_ = 0; ///< of `said_`
   os::Descriptor socket_;

@@ -159,7 +159,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
   std::size_t cases = 0;
   bool any = false;
   for (const auto& worker_key : run.run_folder ? names_in(run.run_folder) : std::vector<std::string>{}) {
-    const auto folder = open_own_folder(run.run_folder.number(), worker_key.c_str());
+    const auto folder = open_folder(run.run_folder.number(), worker_key);
     if (contents_of(folder, "executable") != executable || contents_of(folder, "fixtures") != fixtures) {
       continue;
     }

@@ -102,6 +102,11 @@ TEST(MeetingPlace, of_a_user_is_one_that_nobody_else_can_reach) {
   path.write("file", "", 0600);
   EXPECT_FALSE(open_own_folder(above.number(), "file"));
   EXPECT_FALSE(open_own_folder(above.number(), "missing"));
+  // In a folder of its own nobody else has made one, whatever its mode is.
+  EXPECT_TRUE(open_folder(above.number(), "of_all"));
+  for (const char* const other : {"link", "file", "missing"}) {
+    EXPECT_FALSE(open_folder(above.number(), other));
+  }
   if (::geteuid() == 0) {
     ASSERT_EQ(::chown((path.path() + "/own").c_str(), 4242, 4242), 0);
     EXPECT_FALSE(open_own_folder(above.number(), "own"));
@@ -112,7 +117,7 @@ TEST(MeetingPlace, has_what_its_processes_need_whatever_their_umask) {
   const tests::PrivateFolder path;
   const Descriptor above{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   const mode_t usual = ::umask(0277);
-  const auto folder = make_own_folder(above.number(), "run");
+  const auto folder = make_folder(above.number(), "run");
   const bool is_written = write_file(folder, "executable", "/bin/sort_tests") && note_end(folder, false, "", "ended") &&
                           open_lock_file(folder, "start");
   EXPECT_EQ(::umask(usual), 0277U);

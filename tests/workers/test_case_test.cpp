@@ -265,5 +265,16 @@ TEST_F(Identity, tells_apart_what_processes_inherit) {
   EXPECT_GT(identities.size(), 9U);
 }
 
+TEST(Umask, is_for_its_owner_too_or_not) {
+  for (const auto& [umask, is_for_owner] : {std::pair{022, false}, {0277, true}, {0177, true}}) {
+    EXPECT_EQ(tests::in_child([&, umask = umask, expected = is_for_owner] {
+                ::umask(static_cast<mode_t>(umask));
+                return umask_is_for_owner() == expected ? 0 : 1;
+              }),
+              0)
+        << umask;
+  }
+}
+
 } // namespace
 } // namespace gputest::workers
