@@ -223,6 +223,12 @@ std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::s
   return std::chrono::milliseconds{std::strtol(contents_of(folder, name).c_str(), nullptr, 10)};
 }
 
+void write_milliseconds(const Descriptor& folder, const char* name, std::chrono::milliseconds number) {
+  auto text = std::to_string(number.count());
+  text.insert(0, 20 - text.size(), ' '); // as long as the one before
+  static_cast<void>(::pwrite(open_lock_file(folder, name).number(), text.data(), text.size(), 0) < 0);
+}
+
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
   const WithoutUmask modes;
   const auto temporary = "new-" + name + "-" + std::to_string(::getpid());

@@ -101,6 +101,9 @@ private:
 /// The number in such a file; 0 if there is none.
 [[nodiscard]] std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name);
 
+/// Writes that number, if there is room. In place: a file system may write what replaces a file to the disk at once.
+void write_milliseconds(const Descriptor& folder, const char* name, std::chrono::milliseconds number);
+
 /// Is there if a case has failed in a client of MPS, and not for the error of another one.
 inline constexpr const char* own_error = "own-error";
 

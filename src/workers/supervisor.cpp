@@ -267,8 +267,7 @@ private:
   void note_balance(milliseconds change) {
     balance_ += change;
     if (balance_ < milliseconds{0} || balance_ >= least_balance) {
-      write_file(run_.key_folder, "earned",
-                 std::to_string((milliseconds_in(run_.key_folder, "earned") + balance_).count()));
+      write_milliseconds(run_.key_folder, "earned", milliseconds_in(run_.key_folder, "earned") + balance_);
       balance_ = milliseconds{0};
     }
   }

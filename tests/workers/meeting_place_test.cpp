@@ -130,6 +130,16 @@ TEST(MeetingPlace, has_what_its_processes_need_whatever_their_umask) {
   }
 }
 
+TEST(MeetingPlace, has_the_last_number_that_was_written) {
+  const tests::PrivateFolder path;
+  const Descriptor folder{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  EXPECT_EQ(milliseconds_in(folder, "earned"), milliseconds{0});
+  for (const milliseconds number : {milliseconds{-123'456}, milliseconds{7}, milliseconds::min(), milliseconds{0}}) {
+    write_milliseconds(folder, "earned", number);
+    EXPECT_EQ(milliseconds_in(folder, "earned"), number);
+  }
+}
+
 TEST(MeetingPlace, is_none_where_no_ctest_is_above) {
   tests::TextPipe pipe;
   if (supervise::become_an_orphan({pipe.writing_end()}) == supervise::Orphaning::in_orphan) {
