@@ -56,17 +56,23 @@ protected:
         {GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Undeclared." + filter});
   }
 
+  /// A process of which nobody watches that it has taken its memory: of `Undeclared.stops`, 2 of 4 GiB.
+  [[nodiscard]] ChildProcess start_unwatched(const std::string& filter) {
+    unset("GPUTEST_ENTRY");
+    auto process = start("undeclared", {"--gtest_filter=" + filter});
+    process.wait_for_out("@before");
+    process.say("go on");
+    process.wait_for_out("@after");
+    set("GPUTEST_ENTRY", "ctest");
+    return process;
+  }
+
   /// A watched test with 3 of 4 GiB that goes on, and a process of which nobody watches that it takes 2 GiB before.
   [[nodiscard]] std::pair<ChildProcess, ChildProcess> start_beside(const std::string& other, const std::string& test) {
     auto watcher =
         start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=Neighbour." + test});
     watcher.wait_for_out("@leased");
-    unset("GPUTEST_ENTRY");
-    auto neighbour = start("undeclared", {"--gtest_filter=" + other});
-    neighbour.wait_for_out("@before");
-    neighbour.say("go on");
-    neighbour.wait_for_out("@after");
-    set("GPUTEST_ENTRY", "ctest");
+    auto neighbour = start_unwatched(other);
     watcher.say("go on");
     return {std::move(watcher), std::move(neighbour)};
   }
@@ -148,12 +154,7 @@ TEST_F(Undeclared, test_that_needs_still_more_has_a_whole_device_the_third_time)
 }
 
 TEST_F(Undeclared, test_that_asks_what_is_free_has_as_large_a_part_of_a_whole_device_the_second_time) {
-  unset("GPUTEST_ENTRY");
-  auto user = start("undeclared", {"--gtest_filter=Undeclared.stops"});
-  user.wait_for_out("@before");
-  user.say("go on");
-  user.wait_for_out("@after"); // it has 2 of 4 GiB
-  set("GPUTEST_ENTRY", "ctest");
+  auto user = start_unwatched("Undeclared.stops");
   auto holder = start("annotated", {"--gtest_filter=Medium.with_bytes_and_a_heap"});
   holder.wait_for_out("@body");
   auto watcher = start_watched("three_quarters_of_what_is_free");
@@ -281,12 +282,7 @@ TEST_F(Undeclared, neighbour_does_not_make_a_test_run_again_if_it_or_the_test_to
 }
 
 TEST_F(Undeclared, set_up_of_a_suite_that_runs_out_of_memory_beside_others_runs_once_more_alone) {
-  unset("GPUTEST_ENTRY");
-  auto other = start("undeclared", {"--gtest_filter=Undeclared.stops"});
-  other.wait_for_out("@before");
-  other.say("go on");
-  other.wait_for_out("@after"); // it has 2 of 4 GiB
-  set("GPUTEST_ENTRY", "ctest");
+  auto other = start_unwatched("Undeclared.stops");
   set("SET_UP", "3GiB");
   set("GPUTEST_MEMORY", "small"); // which somebody has declared
   EXPECT_EQ(run("undeclared", {"--gtest_filter=SetUp.*"}).exit_code, 1);
