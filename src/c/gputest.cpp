@@ -529,10 +529,15 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
     static_cast<void>(session_of(session));
     const auto& given = checked(end, "gputest_test_end");
     const auto result = text_of(given.result);
+    constexpr std::array words{"passed", "failed", "skipped"};
+    const auto* const found = std::find(words.begin(), words.end(), result);
+    if (found == words.end()) {
+      throw InvalidSetting{"gputest_test_end.result is '" + result + "'; allowed are passed, failed and skipped"};
+    }
     detail::TestRun::TestEnd test;
     test.suite = text_of(given.suite);
     test.name = text_of(given.name);
-    test.result = result == "failed" ? "failed" : result == "skipped" ? "skipped" : "passed";
+    test.result = *found;
     test.seconds = given.seconds;
     test.reason = text_of(given.reason);
     test.file = text_of(given.file);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -45,6 +46,22 @@ def run(pytester):
         return pytester.runpytest_subprocess(*chosen, *disabled, *arguments)
 
     return run
+
+
+@pytest.fixture
+def run_entry(pytester, monkeypatch):
+    """Runs pytest with a suite as an entry of `gpu_add_test(NAME py COMMAND python3 -m pytest ... MEMORY 4GiB)`, and returns
+    what CTest is shown."""
+
+    def run_entry(suite, *arguments):
+        pytester.makepyfile(test_it=_PRELUDE + suite)
+        for name, value in {"ENTRY": "ctest", "TEST": "py", "MEMORY": "4GiB"}.items():
+            monkeypatch.setenv("GPUTEST_" + name, value)
+        tool = pathlib.Path(gputest.__file__).parents[2] / "src/tool/gputest"
+        return pytester.run(tool, "run", "--if-gpu", sys.executable, "-m", "pytest", "-p", "gputest.plugin", "-p", "no:xdist",
+                            *arguments)
+
+    return run_entry
 
 
 @pytest.fixture

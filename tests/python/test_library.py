@@ -143,13 +143,27 @@ for name in "a\\0b", "\\ud800", "\\udcff", "ä" * 5000, "":
     assert s.begin(Request("1GiB"), name)
     s.explain_out_of_memory(name)
     s.end(name)
-    s.test_ended(name=name, result=name, seconds=float("nan"), reason=name)
+    s.test_ended(name=name, result="passed", seconds=float("nan"), reason=name)
     for call in s.end, s.explain_out_of_memory, lambda name: s.begin(Request("1GiB"), name):
         try:
             call(5)
             print(call)
         except InvalidSetting as error:
             assert str(error) == "the name is 5; write a text"
+""") == ""
+
+
+def test_a_test_ends_with_a_result_that_is_known(python):
+    assert python("""
+s = Session(log="off")
+for result in "passed", "failed", "skipped":
+    s.test_ended(name="x", result=result)
+for result in None, "", "rerun":
+    try:
+        s.test_ended(name="x", result=result)
+        print(result)
+    except InvalidSetting as error:
+        assert str(error) == "gputest_test_end.result is '{}'; allowed are passed, failed and skipped".format(result or "")
 """) == ""
 
 

@@ -3,6 +3,7 @@
 
 import fnmatch
 import glob
+import json
 import os
 import pathlib
 import re
@@ -328,6 +329,41 @@ def test_is_marked(): kept.append(gputest.SimulatedBuffer("10MiB"))
                                  "*10 MiB *test_leaves", "It counts as the process's own.*"])
     os.environ.update(GPUTEST_LEAKS="fail")
     run(suite, *options).assert_outcomes(passed=4, errors=4)
+
+
+@pytest.mark.parametrize("option", ["--gpu-auto", "--gpu-default-memory=1GiB"])
+def test_an_entry_passes_if_tests_that_declare_nothing_leave_memory(run_entry, option):
+    suite = """
+kept = []
+def test_leaves(): kept.append(gputest.SimulatedBuffer("10MiB"))
+"""
+    result = run_entry(suite, option)
+    result.stdout.fnmatch_lines(["*10 MiB *test_leaves"])
+    assert result.ret == 0, result.stderr.str()
+    os.environ.update(GPUTEST_LEAKS="fail")
+    assert run_entry(suite, option).ret == 1
+
+
+def test_an_entry_is_skipped_if_gputest_skips_one_of_its_tests(run_entry):
+    suite = """
+def test_passes(): pass
+
+@pytest.mark.gpu("1GiB", requires=["sm_999"])
+def test_needs_more(): pass
+"""
+    assert run_entry(suite).ret == 77
+    assert run_entry(suite + "\ndef test_fails(): assert False").ret == 1
+    result = run_entry("""
+def test_passes(): pass
+
+@pytest.mark.skip
+@pytest.mark.gpu("1GiB")
+def test_skips_itself(): pass
+
+@pytest.mark.gpu("1GiB")
+def test_asks(): pytest.skip("no data")
+""")
+    assert result.ret == 0, result.stderr.str()
 
 
 UNDECLARED = """
@@ -1072,6 +1108,37 @@ def test_one():
     assert runs == [2 << 30, 2 << 30]
 """, "--reruns=1", plugins=("rerunfailures",))
     result.stdout.fnmatch_lines(["*1 passed*1 rerun*"])
+
+
+def test_the_run_log_has_the_result_of_the_last_rerun(run, pytester, monkeypatch):
+    monkeypatch.setenv("GPUTEST_LOG", str(pytester.path / "logs"))
+    pytester.makeconftest("""
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):  # as that of pytest-rerunfailures
+    for attempt in range(2):
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        for report in reports:
+            if report.failed and attempt == 0:
+                report.outcome = "rerun"
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+""")
+    run("""
+runs = []
+
+@pytest.mark.gpu("1GiB")
+def test_fails(): assert False
+
+@pytest.mark.gpu("1GiB")
+def test_passes():
+    runs.append(1)
+    assert len(runs) == 2
+""")
+    log, = (pytester.path / "logs").glob("*.jsonl")
+    events = [json.loads(line) for line in log.read_text().splitlines() if line]
+    assert [(one["name"], one["result"]) for one in events if one["event"] == "test"] == [
+        ("test_it.py::test_fails", "failed"), ("test_it.py::test_passes", "passed")]
 
 
 def test_waiting_does_not_count_for_a_time_limit(run, start, holder):

@@ -361,6 +361,7 @@ class Session(_Owner):
 
     def __init__(self, **settings: "Unpack[Settings]") -> None:
         handle = c_void_p()
+        self._is_in_entry = "GPUTEST_ENTRY" in os.environ  # which the library removes
         _checked(_library.gputest_open(byref(_Settings("Session", settings)), byref(handle)))
         self._handle = handle
         self._pid = os.getpid()
@@ -484,10 +485,11 @@ class Session(_Owner):
         with self._calling() as handle:
             _checked(_library.gputest_test_ended(handle, byref(_TestEnd("test_ended()", end))))
 
-    def report_end(self) -> None:
-        """All tests have ended, and the process will exit as they did: for the run log, and for CTest with LAUNCHER off."""
+    def report_end(self, any_was_skipped: bool = False) -> None:
+        """All tests have ended, and the process will exit as they did: for the run log, and for CTest, which shows an entry as
+        skipped if gputest has skipped any test of it."""
         with self._calling():
-            _library.gputest_report_end(0)
+            _library.gputest_report_end(77 if any_was_skipped and self._is_in_entry else 0)
 
 
 def choose(gpus: int, turn: int, **settings: "Unpack[Settings]") -> int:

@@ -31,7 +31,6 @@ _OPTIONS = {
     "gpu_devices": "number of devices of each process, chosen before conftest.py is imported (default: 1)",
     "gpu_wait_limit": "the longest wait for memory, such as 90s or 20min (default: 20min)",
 }
-_WHAT_IS_KEPT = " For what a library keeps on purpose:"
 _WORDS = ("memory", "alone", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
@@ -39,7 +38,7 @@ _CONTEXT_BYTES = 768 << 20
 _AGAINST_PREALLOCATION = {"jax": "XLA_PYTHON_CLIENT_ALLOCATOR=platform", "tensorflow": "TF_FORCE_GPU_ALLOW_GROWTH=true"}
 _MIB = 1 << 20
 _GIB = 1 << 30
-_ALL = "1024TiB"  # of what a fixture takes may stay: more than its lease is too much anyway
+_ALL = "1024TiB"  # may stay of what a fixture, or a test that declares nothing, takes: more than its lease is too much anyway
 
 
 def pytest_addoption(parser):
@@ -238,7 +237,6 @@ class _Need(NamedTuple):
     capabilities: Optional[str] = None
     heap: Optional[str] = None
     keeps: Optional[str] = None
-    is_declared: bool = False  # by a mark `gpu` of the test, not by what the suite says for it
     mistake: str = ""  # why its marks cannot be used
 
     @property
@@ -270,7 +268,7 @@ class _Reader:
         """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
         words = {}
         required = []
-        is_marked = is_declared = False
+        is_marked = is_declared = False  # by any mark; by a mark `gpu`, not by what the suite says for the test
         of_parameters = getattr(getattr(item, "callspec", None), "marks", ())
         for mark in [*of_parameters, *item.iter_markers()]:
             if mark.name not in ("gpu", "no_gpu", *self._map):
@@ -323,7 +321,9 @@ class _Reader:
         if "gpus" in words and not (_is_whole(words["gpus"]) and 1 <= words["gpus"] <= 16):
             return _Need(mistake="its gpus is {}; write a number from 1 to 16".format(_shown(words["gpus"])))
         words["gpus"] = operator.index(words.get("gpus", 0))
-        return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, is_declared=is_declared, **words)
+        if not is_declared and not os.environ.get("GPUTEST_LEAKS"):
+            words["keeps"] = _ALL
+        return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, **words)
 
 
 def _is_whole(value) -> bool:
@@ -471,6 +471,7 @@ class _Leases:
         self._errors = []  # of the test's phases
         self._instance = None  # of the test's class
         self._problems = []
+        self._has_skipped = False  # any test
         self._results = {}
 
     # ---- the hooks ----
@@ -539,13 +540,13 @@ class _Leases:
                 pytest.fail("\n".join(problems), pytrace=False)
 
     def pytest_runtest_logreport(self, report):
-        if report.outcome != "passed":
+        if report.outcome in ("failed", "skipped"):  # another plugin's "rerun" says nothing of how the test ends
             text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
             self._results.setdefault(report.nodeid, (report.outcome, text))
 
     def pytest_sessionfinish(self):
         if self._session and os.getpid() == self._pid:
-            self._session.report_end()
+            self._session.report_end(self._has_skipped)
 
     def pytest_unconfigure(self):
         if self._session and os.getpid() == self._pid:
@@ -582,6 +583,7 @@ class _Leases:
             return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
         if outcome:
             self._holder = holder
+        self._has_skipped = self._has_skipped or outcome.kind == "skip"
         reason = outcome.reason
         if "--gpu-large=wait" in reason and self._workers > 1:
             said = ((name, getattr(self._config.option, name, None)) for name in _OPTIONS if name != "gpu_large")
@@ -632,13 +634,12 @@ class _Leases:
                 _free_unused(item, self._instance, self._errors)
             _trim(need.gpus)
         found = self._session.end(who)
-        for problem in found.problems:
-            if found.overuse and _WHAT_IS_KEPT not in problem:
-                problem += _advice_against_preallocation()
-            if _WHAT_IS_KEPT in problem and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
-                holder.item.user_properties.append(("gpu_left_bytes", found.left))
-            else:
-                self._problems.append(problem if holder.item else problem.replace("@pytest.mark.gpu(", "gpu_lease("))
+        if holder.item and need.keeps == _ALL and found.left:
+            holder.item.user_properties.append(("gpu_left_bytes", found.left))
+        problems = list(found.problems)
+        if found.overuse and problems:
+            problems[0] += _advice_against_preallocation()
+        self._problems += problems if holder.item else [one.replace("@pytest.mark.gpu(", "gpu_lease(") for one in problems]
         return found
 
     def _drop(self, item=None):
@@ -698,7 +699,7 @@ class _Leases:
             return
         item = self._item
         try:
-            need = _checked(_Need(memory=_size_of(memory), keeps=_ALL, is_declared=True))
+            need = _checked(_Need(memory=_size_of(memory), keeps=_ALL))
         except ValueError as error:
             need = _Need(mistake="the memory of gpu_lease() is {}".format(error))
         holder = _Holder(self._fixture or (item.nodeid if item else "a fixture"), need)
