@@ -12,6 +12,9 @@ namespace gputest {
 namespace session {
 class Gate;
 }
+namespace detail {
+class TestSequence;
+}
 
 /// The right of this process to some bytes of some of its devices. Move-only; its destructor gives them back.
 ///
@@ -49,6 +52,7 @@ public:
 
 private:
   friend class Session;
+  friend class detail::TestSequence;
   std::weak_ptr<session::Gate> gate_;
   std::uint64_t number_ = 0; ///< of this lease in its session; 0: none
   Outcome outcome_;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -42,9 +43,6 @@ public:
   /// Null before open(), and if settings cannot be used.
   [[nodiscard]] Session* session() { return session_ ? &*session_ : nullptr; }
 
-  /// The same for a test that takes a lease itself. Throws Error.
-  [[nodiscard]] Session& session_or_error();
-
   [[nodiscard]] Request entry_request() const { return session_ ? session_->entry().request : Request{}; }
 
   /// The test begins: leases what it needs. Blocks as Session::lease() does. `before` is code that has run since the
@@ -53,6 +51,10 @@ public:
 
   /// As begin(), in a test that has begun, and turns out to need something else.
   [[nodiscard]] Outcome ask(const std::string& test, const TestNeeds& needs);
+
+  /// A lease that the running test takes itself. If that is a skip, the reason is empty where it is not to be printed.
+  /// Blocks and throws as Session::lease() does; an error if settings cannot be used. From any thread.
+  [[nodiscard]] Lease lease(const std::string& test, const Request& request);
 
   /// False if it is certain that begin() refuses the test, whatever others hold.
   [[nodiscard]] bool can_run(const std::string& test, const TestNeeds& needs) noexcept;
@@ -90,6 +92,7 @@ private:
   Lease lease_;                     ///< of the running test or suite
   Request leased_;                  ///< what lease_ is of
   std::optional<Outcome> of_suite_; ///< what came of the running suite's lease, if it asked for one
+  std::mutex mutex_;                ///< of what any thread may change:
   Outcome outcome_;                 ///< of the running test
   int skips_ = 0;
   bool has_refused_ = false;

@@ -175,7 +175,7 @@ public:
   void invoke() const {
     const auto& outcome = begin();
     if (outcome.kind == Outcome::Kind::skip) {
-      SKIP(outcome.reason);
+      SKIP(detail::TestRun::of_process().skipped(outcome.reason));
     }
     if (outcome.kind == Outcome::Kind::fail) {
       FAIL(outcome.reason);
@@ -254,9 +254,11 @@ int run_catch2_tests(int argc, char** argv) {
     }
     argc = without_list_option(argc, argv);
   }
+  // Catch2's own code of a skip, which catch_discover_tests() tells CTest.
+  constexpr int all_skipped = 4;
   const int result = Catch::Session().run(argc, argv);
   const auto how = Adapter::instance().how_it_ended();
-  if (how == detail::TestRun::End::all_skipped) {
+  if (how == detail::TestRun::End::all_skipped && (result == 0 || result == all_skipped)) {
     return detail::TestRun::of_process().exit_code(skipped_exit_code);
   }
   if (result == 0 && Adapter::instance().has_refused()) {
@@ -271,9 +273,7 @@ int run_catch2_tests(int argc, char** argv) {
     }
     return result == 0 || result == skipped_exit_code ? EXIT_FAILURE : result;
   }
-  // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip. 4 is Catch2's own code of a
-  // skip, which catch_discover_tests() tells CTest.
-  constexpr int all_skipped = 4;
+  // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip.
   return result == skipped_exit_code || result == all_skipped ? EXIT_FAILURE : run.exit_code(result);
 }
 

@@ -403,7 +403,6 @@ Lease Adapter::lease(const Request& request, const ::testing::TestInfo& test) {
     throw Error{name_of(test) + " asks for a lease of " + memory_text(request) +
                 ", and says that it uses no GPU (no_gpu, HostTest, MEMORY none)"};
   }
-  auto& session = sequence_.session_or_error();
   sequence_.count_unleased(name_of(test) + ", before its GPUTEST_LEASE,");
   auto wanted = request;
   const auto known = request_of(running_suite(), test, std::nullopt);
@@ -413,7 +412,7 @@ Lease Adapter::lease(const Request& request, const ::testing::TestInfo& test) {
   wanted.keeps_by = known.keeps_by;
   wanted.memory_by = SaidBy::section;
   try {
-    auto lease = session.lease(wanted, name_of(test));
+    auto lease = sequence_.lease(name_of(test), wanted);
     if (lease) {
       record_lease(to_string(request));
     }

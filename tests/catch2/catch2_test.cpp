@@ -117,6 +117,24 @@ TEST_F(Catch2, shows_a_skip_beside_a_test_case_that_passes_in_an_entry) {
   EXPECT_NE(failed.exit_code, 0);
 }
 
+TEST_F(Catch2, leaves_the_reason_of_a_skip_to_who_watches_where_the_output_is_judged) {
+  set("GPUTEST_ENTRY", "by_output");
+  const Ended ended = run_case("too much");
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr("needs 100 GiB")));
+  EXPECT_THAT(ended.err, HasSubstr("gputest: skipped: tags: too much needs 100 GiB"));
+}
+
+TEST_F(Catch2, takes_no_other_failure_for_a_skip) {
+  const auto result_of = [&](const std::string& spec) {
+    return run(GPUTEST_CATCH2_SUITE, {spec, "--warn=UnmatchedTestSpec"}).exit_code;
+  };
+  EXPECT_EQ(result_of("too much"), 77);
+  const int unmatched = result_of("misspelt,too much");
+  EXPECT_NE(unmatched, 77);
+  EXPECT_NE(unmatched, 0);
+}
+
 TEST_F(Catch2, fails_what_cannot_run_although_its_tags_expect_a_failure) {
   EXPECT_EQ(run_case("may fail").exit_code, 0);
   set("GPUTEST_DIR", "/proc/no/such/folder");

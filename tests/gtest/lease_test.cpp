@@ -36,6 +36,23 @@ TEST_F(Leases, that_cannot_be_had_skip_the_test_from_there_on) {
   EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
 }
 
+TEST_F(Leases, that_cannot_be_had_skip_an_entry_whose_other_tests_pass) {
+  const std::string passes = "Exact.stays_within_its_lease:Section.does_without_its_lease";
+  set("GPUTEST_ENTRY", "ctest");
+  EXPECT_EQ(run("leases", {"--gtest_filter=" + passes}).exit_code, 0) << "no test is skipped";
+  const Ended ended = run("leases", {"--gtest_filter=Section.leases_too_much:" + passes});
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("gputest: 1 of 3 tests skipped by gputest, so the entry is skipped"));
+}
+
+TEST_F(Leases, that_cannot_be_had_leave_the_reason_to_who_watches_where_the_output_is_judged) {
+  set("GPUTEST_ENTRY", "by_output");
+  const Ended ended = run("leases", {"--gtest_filter=Section.leases_too_much"});
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr("needs 100 GiB")));
+  EXPECT_THAT(ended.err, HasSubstr("gputest: skipped: leases: Section.leases_too_much needs 100 GiB"));
+}
+
 TEST_F(Leases, that_outlive_their_test_are_given_back_when_it_ends) {
   auto suite = start("leases", {"--gtest_filter=Section.keeps_a_lease_beyond_its_end:Section.comes_after_it"});
   suite.wait_for_out("@host");

@@ -41,12 +41,18 @@ bool TestSequence::next_entry() {
   return session_.has_value();
 }
 
-Session& TestSequence::session_or_error() {
+Lease TestSequence::lease(const std::string& test, const Request& request) {
   if (!session_) {
     TestRun::of_process().refused(unusable_);
     throw Error{unusable_};
   }
-  return *session_;
+  auto lease = session_->lease(request, test);
+  if (lease.outcome_.kind == Outcome::Kind::skip) {
+    const std::lock_guard guard{mutex_};
+    outcome_ = lease.outcome_;
+    lease.outcome_.reason = TestRun::of_process().skipped(outcome_.reason);
+  }
+  return lease;
 }
 
 Outcome TestSequence::begin(const std::string& test, const TestNeeds& needs, const std::string& before) {
@@ -59,7 +65,6 @@ Outcome TestSequence::begin(const std::string& test, const TestNeeds& needs, con
 
 Outcome TestSequence::ask(const std::string& test, const TestNeeds& needs) {
   outcome_ = answer(test, needs);
-  skips_ += outcome_.kind == Outcome::Kind::skip ? 1 : 0;
   if (outcome_.kind == Outcome::Kind::fail) {
     has_refused_ = true;
     TestRun::of_process().refused(outcome_.reason);
@@ -141,8 +146,10 @@ Findings TestSequence::end_suite(const std::string& suite) {
 }
 
 void TestSequence::ended(TestRun::TestEnd test) {
+  const std::lock_guard guard{mutex_};
   const auto outcome = std::exchange(outcome_, {});
   if (outcome.kind == Outcome::Kind::skip && std::string_view{test.result} == "skipped") {
+    ++skips_;
     test.reason = outcome.reason;
   }
   TestRun::of_process().ended(test);

@@ -116,6 +116,14 @@ int run_selected(const IConfig& config) {
     listener->testRunEnded(stats);
   }
   state().told_of_assertions.clear();
+  const auto is_unmatched = [&](const std::string& name) {
+    return std::none_of(tests.begin(), tests.end(),
+                        [&](const TestCaseHandle& test) { return test.getTestCaseInfo().name == name; });
+  };
+  const auto& names = config.testSpec().names;
+  if (config.warns_of_unmatched && std::any_of(names.begin(), names.end(), is_unmatched)) {
+    return 3;
+  }
   if (counts.total() == 0) {
     std::cout << "No test cases matched\n";
     return 2;
@@ -147,6 +155,10 @@ int Session::run(int argc, char** argv) {
       return 0;
     }
     if (argument.compare(0, 11, "--reporter=") == 0) {
+      continue;
+    }
+    if (argument == "--warn=UnmatchedTestSpec") {
+      config.warns_of_unmatched = true;
       continue;
     }
     if (argument.compare(0, 2, "--") == 0) {

@@ -3,8 +3,10 @@
 // Catch2 3.
 //
 // It has Catch2's names, runs test cases in the order of Catch2 3.7, and ends with the exit codes of Catch2 3.3: the
-// number of failed assertions, 4 if all test cases were skipped, and 2 if there was none. Of the command line it knows
-// names separated by commas, --list-tests and --reporter; sections do not contain others.
+// number of failed assertions, 4 if all test cases were skipped, 2 if there was none, and 3 if --warn=UnmatchedTestSpec
+// is given and a name is that of no test case. Of the command line it also knows names separated by commas,
+// --list-tests and
+// --reporter; sections do not contain others.
 #pragma once
 
 #include <cstddef>
@@ -75,6 +77,7 @@ class IConfig {
 public:
   [[nodiscard]] const TestSpec& testSpec() const { return spec; }
   TestSpec spec;
+  bool warns_of_unmatched = false;
 };
 
 const std::vector<TestCaseHandle>& getAllTestCasesSorted(const IConfig& config);

@@ -32,6 +32,8 @@ TEST_F(Section, leases_too_much) {
   std::cout << "@behind the lease" << std::endl;
 }
 
+TEST_F(Section, does_without_its_lease) { EXPECT_FALSE(gputest::lease(100_GiB)); }
+
 gputest::Lease kept;
 
 TEST_F(Section, keeps_a_lease_beyond_its_end) {
