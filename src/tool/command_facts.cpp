@@ -17,19 +17,19 @@ namespace gputest::tool {
 
 namespace {
 
+bool has(const std::string& bytes, const std::string& text) { return bytes.find(text) != std::string::npos; }
+
 /// Programs that run others, or read what they do from a file, and do not load it as a library.
 bool runs_others(const std::string& path) {
-  static const std::set<std::string> names{"busybox",  "catchsegv", "chrt",    "cmake",  "compute-sanitizer",
-                                           "ctest",    "cuda-gdb",  "dash",    "env",    "gdb",
-                                           "ltrace",   "make",      "mpiexec", "mpirun", "ncu",
-                                           "nice",     "ninja",     "nohup",   "nsys",   "numactl",
-                                           "orterun",  "prterun",   "setpriv", "sh",     "srun",
-                                           "stdbuf",   "strace",    "taskset", "time",   "timeout",
-                                           "valgrind", "xargs"};
-  return names.count(path.substr(path.find_last_of('/') + 1)) > 0;
+  const std::string names =
+      " apptainer busybox bwrap catchsegv choom chroot chrt cmake compute-sanitizer ctest cuda-gdb dash"
+      " dbus-run-session doas docker env faketime find firejail flock gdb hyperfine ionice linux32 linux64"
+      " ltrace make mpiexec mpirun ncu nice ninja nohup nsenter nsys numactl orterun perf pkexec podman"
+      " prlimit prterun rr runcon runuser script setarch setpriv setsid sh singularity srun"
+      " start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout tini tmux uclampset"
+      " unshare valgrind watch xargs ";
+  return has(names, " " + path.substr(path.find_last_of('/') + 1) + " ");
 }
-
-bool has(const std::string& bytes, const std::string& text) { return bytes.find(text) != std::string::npos; }
 
 /// CUDA's driver or runtime, and OpenCL's loader. Whatever has code for GPUs needs one of these, or loads one by its
 /// name.

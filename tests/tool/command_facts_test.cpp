@@ -159,8 +159,9 @@ TEST(GpuUse, is_taken_for_granted_of_programs_that_run_others) {
     std::filesystem::create_symlink(program("plain"), path);
     return find_gpu_use(path);
   };
-  EXPECT_EQ(use_by_name("mpirun"), GpuUse::yes);
-  EXPECT_EQ(use_by_name("valgrind"), GpuUse::yes);
+  for (const char* const name : {"mpirun", "valgrind", "timeout", "flock", "setsid", "unshare", "find", "sudo"}) {
+    EXPECT_EQ(use_by_name(name), GpuUse::yes) << name;
+  }
   EXPECT_EQ(use_by_name("sh_test"), GpuUse::no);
 }
 

@@ -31,8 +31,8 @@ public:
   /// Those of the `allowed` devices that this process may use; none if the lease holds none of them.
   [[nodiscard]] std::vector<std::size_t> devices_among(const std::vector<std::size_t>& allowed) const;
 
-  /// What a test that says nothing itself may use if the entry, which speaks for all ranks, says `entry`. Nothing of it
-  /// is estimated: a lease of its own is what it could ask for more of.
+  /// What a test that says nothing itself may use if the entry, which speaks for all ranks, says `entry`. Of an
+  /// estimate no size is left, since the holder has leased what it takes; for check() it stays an estimate.
   [[nodiscard]] Request share_of(Request entry) const;
 
   /// Whether the lease has room for `request`, multiplied if several ranks ask for it; else the failure that says both
