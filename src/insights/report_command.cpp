@@ -9,7 +9,6 @@
 #include "insights/run_log_files.hpp"
 #include "insights/run_summary.hpp"
 #include "insights/text_file.hpp"
-#include "tool/ctest_facts.hpp"
 
 #include <gputest/error.hpp>
 
@@ -84,7 +83,11 @@ std::vector<std::string> notes_on(const RunLog& run) {
 }
 
 tool::ExitCode report(const ReportOptions& options) {
-  if (ran_without_a_log(options.folder, options.log)) {
+  const auto without_log = ran_without_a_log(options.folder, options.log);
+  if (without_log == tool::RunByCtest::nothing) {
+    throw Error{tool::nothing_ran(options.folder)};
+  }
+  if (without_log == tool::RunByCtest::others) {
     fmt::print("there is nothing to report of the tests that ctest has run in {}: {}\n", options.folder,
                tool::ran_without_gputest);
     return tool::ExitCode::done;

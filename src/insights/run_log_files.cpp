@@ -5,7 +5,6 @@
 #include "core/os/process.hpp"
 #include "core/settings/settings.hpp"
 #include "insights/text_file.hpp"
-#include "tool/ctest_facts.hpp"
 #include "tool/table.hpp"
 
 #include <gputest/error.hpp>
@@ -98,9 +97,10 @@ std::vector<RunLog> read_run_logs(const std::string& where) {
   return logs;
 }
 
-bool ran_without_a_log(const std::string& folder, const std::string& log) {
-  return log.empty() && tool::ctest_ran_without_gputest(folder) &&
-         files_in(settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), ".jsonl").empty();
+tool::RunByCtest ran_without_a_log(const std::string& folder, const std::string& log) {
+  const bool has_none =
+      log.empty() && files_in(settings::chosen_log_folder().value_or(folder + "/Testing/gputest"), ".jsonl").empty();
+  return has_none ? tool::run_by_ctest(folder) : tool::RunByCtest::unknown;
 }
 
 std::vector<RunLog> logs_of(const std::string& folder, const std::string& log) {

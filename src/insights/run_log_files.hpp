@@ -2,6 +2,7 @@
 #pragma once
 
 #include "insights/run_log.hpp"
+#include "tool/ctest_facts.hpp"
 
 #include <string>
 #include <vector>
@@ -18,8 +19,7 @@ namespace gputest::insights {
 /// there is none.
 [[nodiscard]] std::vector<RunLog> logs_of(const std::string& folder, const std::string& log);
 
-/// Whether a ctest was started in `folder` that has run tests, none of them by gputest, and there is no log where
-/// logs_of() looks.
-[[nodiscard]] bool ran_without_a_log(const std::string& folder, const std::string& log);
+/// Where there is no log for logs_of(): what a ctest has run that was started in `folder`. Else `unknown`.
+[[nodiscard]] tool::RunByCtest ran_without_a_log(const std::string& folder, const std::string& log);
 
 } // namespace gputest::insights

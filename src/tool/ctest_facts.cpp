@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/policy/request.hpp"
+#include "core/policy/text.hpp"
 
 #include <fmt/format.h>
 
@@ -63,21 +64,27 @@ std::string ctest_facts(const DevicesReport& report) {
                      suits_mps ? "" : " ENVIRONMENT GPUTEST_MPS=off");
 }
 
-bool ctest_ran_without_gputest(const std::string& folder) {
+RunByCtest run_by_ctest(const std::string& folder) {
   std::error_code none;
-  bool any = false;
+  auto run = RunByCtest::unknown;
   for (const auto& file : std::filesystem::directory_iterator{folder + "/Testing/Temporary", none}) {
     const auto name = file.path().filename().string();
     if (name.rfind("LastTest", 0) != 0 || name.rfind("LastTestsFailed", 0) == 0) {
       continue;
     }
     const auto log = os::contents_of(file.path().string()).value_or("");
-    any = any || log.find("\nCommand: \"") != std::string::npos;
     if (log.find("/gputest-entry\" \"") != std::string::npos || log.find("/gputest\" \"run\"") != std::string::npos) {
-      return false;
+      return RunByCtest::entries;
     }
+    const bool any = log.find("\nCommand: \"") != std::string::npos;
+    run = std::max(run, any ? RunByCtest::others : RunByCtest::nothing);
   }
-  return any;
+  return run;
+}
+
+std::string nothing_ran(const std::string& folder) {
+  return fmt::format("ctest has run no test in {}: it has listed them (-N), or selected none. Run them: {}", folder,
+                     policy::shell_words({"ctest", "--test-dir", folder}));
 }
 
 } // namespace gputest::tool

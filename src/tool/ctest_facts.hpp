@@ -15,14 +15,22 @@ namespace gputest::tool {
 /// with workers that must not use MPS. Empty if no device can give any. Pure.
 [[nodiscard]] std::string ctest_facts(const DevicesReport& report);
 
-/// Whether a ctest has run tests in this folder, and none of them by gputest's programs, by the log that it leaves
-/// there. They may have used a GPU all the same.
-[[nodiscard]] bool ctest_ran_without_gputest(const std::string& folder);
+/// What a ctest has run in a folder, by the log that it leaves there.
+enum class RunByCtest {
+  unknown, ///< there is no log
+  nothing, ///< it has listed the tests (-N), or selected none
+  others,  ///< none by gputest's programs. They may have used a GPU all the same
+  entries, ///< some by gputest's programs
+};
+[[nodiscard]] RunByCtest run_by_ctest(const std::string& folder);
 
-/// What to say then.
+/// What to say of `others`.
 constexpr auto ran_without_gputest =
     "none of these tests was started by gputest, so nobody knows whether one has used a GPU. Register those that do "
     "with gpu_add_test() or gpu_discover_tests(), or write --test-dir with the folder in which ctest was started, or "
     "--log with a folder of logs";
+
+/// What to say of `nothing`.
+[[nodiscard]] std::string nothing_ran(const std::string& folder);
 
 } // namespace gputest::tool

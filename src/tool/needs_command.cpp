@@ -2,6 +2,7 @@
 #include "tool/commands.hpp"
 
 #include "core/os/file.hpp"
+#include "core/policy/text.hpp"
 #include "core/settings/settings.hpp"
 #include "tool/ctest_facts.hpp"
 #include "tool/needs.hpp"
@@ -207,15 +208,26 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
   const auto folder =
       !options.log.empty() ? options.log : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
   const auto needs = needs_in(folder, false);
-  if (needs.empty() && options.log.empty() && ctest_ran_without_gputest(options.folder)) {
-    fmt::print("gputest has measured no test that ctest has run in {}: {}\n", options.folder, ran_without_gputest);
-    return ExitCode::done;
-  }
   if (needs.empty()) {
-    throw Error{fmt::format(
-        "there is no run log in {} in which a test was measured. Run the tests with ctest, and write --test-dir with "
-        "the folder in which ctest was started, or --log with a folder of logs",
-        folder)};
+    const auto run = options.log.empty() ? run_by_ctest(options.folder) : RunByCtest::unknown;
+    if (run == RunByCtest::others) {
+      fmt::print("gputest has measured no test that ctest has run in {}: {}\n", options.folder, ran_without_gputest);
+      return ExitCode::done;
+    }
+    if (run == RunByCtest::nothing) {
+      throw Error{nothing_ran(options.folder)};
+    }
+    if (run == RunByCtest::entries) {
+      throw Error{fmt::format("gputest has measured none of the tests that ctest has run in {}: each was skipped, as "
+                              "where there is no GPU, used none, or did not come to its end. This says which and why: "
+                              "{}",
+                              options.folder,
+                              policy::shell_words({"gputest", "report", "--test-dir", options.folder}))};
+    }
+    throw Error{
+        fmt::format("there is no run log in {} in which a test was measured. Run the tests with ctest, and write "
+                    "--test-dir with the folder in which ctest was started, or --log with a folder of logs",
+                    folder)};
   }
   if (checks) {
     return check(needs, options.check);

@@ -266,6 +266,11 @@ TEST_F(ReportCommand, has_nothing_to_report_where_ctest_has_run_tests_and_none_b
   const auto other = folder_ + "/other";
   fs::create_directory(other);
   std::ofstream{other + "/CTestTestfile.cmake"} << "add_test(plain /bin/true)\n";
+  ASSERT_EQ(tool_.start_program({GPUTEST_CTEST, "--test-dir", other, "-N"}).finish().exit_code, 0);
+  const auto listed = tool_.run({"report", "--test-dir", other, "--output", page_});
+  EXPECT_NE(listed.exit_code, 0);
+  EXPECT_THAT(listed.err,
+              HasSubstr("ctest has run no test in " + other + ": it has listed them (-N), or selected none"));
   ASSERT_EQ(tool_.start_program({GPUTEST_CTEST, "--test-dir", other}).finish().exit_code, 0);
   const auto ended = tool_.run({"report", "--test-dir", other, "--output", page_});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

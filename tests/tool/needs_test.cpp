@@ -268,6 +268,20 @@ TEST_F(NeedsCommand, says_where_it_has_looked) {
   EXPECT_THAT(ended.err, HasSubstr("there is no run log in " + tool_.folder().path() + "/Testing/gputest"));
 }
 
+TEST_F(NeedsCommand, says_what_ctest_has_run_where_nothing_was_measured) {
+  const auto folder = tool_.folder().path();
+  const std::string begin = "Start testing: Nov 26 09:52 UTC\n";
+  std::filesystem::create_directories(folder + "/Testing/Temporary");
+  std::ofstream{folder + "/Testing/Temporary/LastTest.log"} << begin;
+  EXPECT_THAT(needs({}).err,
+              HasSubstr("ctest has run no test in " + folder + ": it has listed them (-N), or selected " +
+                        "none. Run them: ctest --test-dir " + folder + "\n"));
+  std::ofstream{folder + "/Testing/Temporary/LastTest.log"} << begin << "Command: \"/opt/gputest-entry\" \"sort\"\n";
+  EXPECT_THAT(needs({}).err,
+              testing::AllOf(HasSubstr("gputest has measured none of the tests that ctest has run in " + folder + ": "),
+                             HasSubstr("gputest report --test-dir " + folder + "\n")));
+}
+
 TEST_F(NeedsCommand, has_nothing_to_say_where_ctest_has_run_tests_and_none_by_gputest) {
   const auto ctest_log = tool_.folder().path() + "/Testing/Temporary/LastTest.log";
   std::filesystem::create_directories(tool_.folder().path() + "/Testing/Temporary");
