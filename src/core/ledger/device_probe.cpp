@@ -80,7 +80,8 @@ using EndsSeen = std::map<std::uint64_t, steady_clock::time_point>;
 class BackendObservation : public Observation {
 public:
   /// A device that is not in the list.
-  explicit BackendObservation(const std::string& uuid) : simulated_{uuid.compare(0, 4, "SIM-") == 0} {}
+  explicit BackendObservation(const std::string& uuid)
+      : ends_with_its_process_{uuid.compare(0, 4, "SIM-") == 0 && uuid.find("-late-") == std::string::npos} {}
 
   BackendObservation(const devices::DeviceList& devices, std::size_t index, policy::DeviceFacts facts,
                      std::shared_ptr<EndsSeen> ends_seen, std::chrono::milliseconds long_ago)
@@ -108,7 +109,7 @@ public:
 
   [[nodiscard]] bool is_back(const Record& ended) const override {
     if (!in_list_) {
-      return simulated_; // another process, which sees the device, will tell; a simulated one's ends with its process
+      return ends_with_its_process_; // else another process, which sees the device, will tell
     }
     // The driver's pids mean something here if they are of this process's pid namespace. One of a process that has just
     // ended proves nothing.
@@ -164,7 +165,7 @@ private:
   }
 
   bool in_list_ = false;
-  bool simulated_ = false; ///< a device that is not in the list
+  bool ends_with_its_process_ = false; ///< memory of a device that is not in the list
   std::uint64_t total_bytes_ = 0;
   std::uint64_t reserved_bytes_ = 0;
   std::uint64_t set_aside_bytes_ = 0;

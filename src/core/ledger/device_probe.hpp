@@ -16,7 +16,7 @@ namespace gputest::ledger {
 /// is back.
 ///
 /// A device that is not in the list (another setting, another container) has no capacity, and only who sees it can tell
-/// what is back; memory of a simulated one ends with its process.
+/// what is back; memory of a simulated one ends with its process, unless its setting says that it comes back later.
 ///
 /// Where the driver lists no processes, or lists pids of another namespace, memory in use that may be a dead process's
 /// is taken for somebody else's when its end has been known for `long_ago`: a device has all of it back 0.12 s after a

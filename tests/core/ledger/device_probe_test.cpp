@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/device_probe.hpp"
 
+#include "core/devices/simulated/simulated.hpp"
 #include "core/os/process.hpp"
 
 #include "support/child_process.hpp"
@@ -238,7 +239,12 @@ TEST_F(DeviceProbeTest, without_a_list_waits_for_memory_of_the_dead_as_long_as_i
 TEST_F(DeviceProbeTest, leaves_a_device_that_is_not_visible_to_other_processes_unless_it_is_simulated) {
   const Record ended = entry(0, 7, 50);
   EXPECT_FALSE(probe_->is_back("GPU-none", ended));
-  EXPECT_TRUE(probe_->is_back("SIM-1x1024MiB-0", ended));
+  const auto uuid = [](const std::string& setting) {
+    return devices::simulated_uuids(policy::parse_simulated_devices(setting)).front();
+  };
+  EXPECT_TRUE(probe_->is_back(uuid("1x1GiB"), ended));
+  EXPECT_TRUE(probe_->is_back(uuid("1x1GiB,mig"), ended));
+  EXPECT_FALSE(probe_->is_back(uuid("1x1GiB,return=1ms"), ended)) << "it may come back later";
 }
 
 } // namespace

@@ -85,7 +85,8 @@ std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting
   uuids.reserve(static_cast<std::size_t>(setting.count));
   for (int i = 0; i < setting.count; ++i) {
     uuids.push_back("SIM-" + std::to_string(setting.count) + "x" + size + "-" +
-                    (setting.kind.empty() ? "" : setting.kind + "-") + std::to_string(i));
+                    (setting.kind.empty() ? "" : setting.kind + "-") +
+                    (setting.return_after.count() > 0 ? "late-" : "") + std::to_string(i));
   }
   return uuids;
 }

@@ -18,6 +18,7 @@ namespace gputest::devices {
 [[nodiscard]] std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setting,
                                                          const std::string& folder);
 
+/// They have `-late-` in them if memory of a process that has ended comes back later.
 [[nodiscard]] std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting);
 
 /// This process on the simulated devices that it sees: those that CUDA_VISIBLE_DEVICES leaves, numbered from 0 as CUDA
