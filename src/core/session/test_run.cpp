@@ -52,9 +52,15 @@ TestRun& TestRun::of_process() {
   return run;
 }
 
-bool TestRun::in_entry() const { return state_->in_entry; }
+bool TestRun::in_entry() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->in_entry;
+}
 
-bool TestRun::no_gpu() const { return state_->no_gpu; }
+bool TestRun::no_gpu() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->no_gpu;
+}
 
 void TestRun::say(const std::string& text) noexcept { // NOLINT(readability-convert-member-functions-to-static)
   try {
@@ -154,12 +160,16 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::refused(const std::string& why) noexcept { state_->refuse(why); }
+void TestRun::refused(const std::string& why) noexcept {
+  const std::lock_guard guard{state_->mutex};
+  state_->refuse(why);
+}
 
 std::string TestRun::skipped(const std::string& why) noexcept try {
   if (os::output_of_process() != os::Output::judged) {
     return why;
   }
+  const std::lock_guard guard{state_->mutex};
   if (state_->page) {
     state_->page->skip(why);
   }
@@ -189,7 +199,10 @@ void TestRun::stop(const std::string& why) noexcept try {
   session::tell(error.what());
 }
 
-bool TestRun::is_watched() const noexcept { return state_->page != nullptr; }
+bool TestRun::is_watched() const noexcept {
+  const std::lock_guard guard{state_->mutex};
+  return state_->page != nullptr;
+}
 
 void TestRun::check_failed() noexcept { state_->check_has_failed = true; }
 
