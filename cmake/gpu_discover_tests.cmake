@@ -29,7 +29,7 @@
   executable, a shared library that it loads, or one of these arguments changes. An executable that does not exist, crashes, exceeds
   ``DISCOVERY_TIMEOUT``, writes no list, or lists no tests becomes one failing entry, ``<target>_NOT_LISTED``. Its output has the
   executable's output, and the command that repeats it. Its labels are ``LABELS``, ``gpu``, ``gpu_small`` and ``gpu_medium``, but not
-  ``gpu_large``, so that ``ctest -LE gpu_large`` includes it. With ``MEMORY none`` they are ``LABELS`` alone.
+  ``gpu_large``, so that ``ctest -LE gpu_large`` includes it. With ``MEMORY none``, or if the executable names no CUDA, they are ``LABELS`` alone.
 
   A wrong argument is an error that names the target, the value and what is allowed.
 
@@ -47,8 +47,8 @@
     which keeps running and runs one case after another, so its cases share one CUDA context. Each case is still an entry with its own
     result, output, time and ``TIMEOUT``. The guide about workers lists the cases that run in a process of their own nevertheless.
     One more entry, ``<target>.workers_end``, ends the workers after the cases, and fails if a worker fails while it exits, or if nobody saw it exit. All calls for
-    the target with the same ``FIXTURES_REQUIRED`` in ``PROPERTIES`` share workers and this entry (the next is ``<target>.workers_end-2``). It has the label ``gpu``,
-    these fixtures, and every ``RESOURCE_LOCK`` in the ``PROPERTIES`` of these calls. A ``RESOURCE_LOCK`` of gputest's lets CTest run so many cases of one executable at a time
+    the target with the same ``FIXTURES_REQUIRED`` in ``PROPERTIES`` share workers and this entry (the next is ``<target>.workers_end-2``). It has the label ``gpu``
+    if one of its cases has it, these fixtures, and every ``RESOURCE_LOCK`` in the ``PROPERTIES`` of these calls. A ``RESOURCE_LOCK`` of gputest's lets CTest run so many cases of one executable at a time
     as there are places for each executable of the project. ``worker`` needs ``GRANULARITY case``, excludes ``LAUNCHER on``, and has no effect if
     CMake puts an emulator or another launcher before the executable. Default: ``process``.
 
@@ -158,9 +158,10 @@ function(gpu_discover_tests)
   set(ARG_NEEDS "${needs}")
   _gputest_discovery_script("${target}" ${calls} discover script)
   _gputest_note_targets("${target}" "${script}")
+  _gputest_labels_of_not_listed("${ARG_MEMORY}" labels)
   _gputest_generate_script("${base}" "${script}" "add_test([[${target}_NOT_LISTED]] sh -c
     \"echo 'gputest: the configuration is not known. Write ctest -C <configuration>'; exit 1\")
-  set_tests_properties([[${target}_NOT_LISTED]] PROPERTIES LABELS \"gpu;gpu_small;gpu_medium\")")
+  set_tests_properties([[${target}_NOT_LISTED]] PROPERTIES LABELS \"${labels}\"${ARG_PAIRS_OF_LABELS})")
   _gputest_let_ctest_schedule("${needs}")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${base}.cmake")
   _gputest_warn_if_testing_is_off("gpu_discover_tests(${target})")

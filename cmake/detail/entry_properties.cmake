@@ -28,6 +28,15 @@ function(_gputest_labels_of class result)
   endif()
 endfunction()
 
+# The labels of the entry that fails because the tests of a call with this MEMORY cannot be listed. gpu_large is none of them, so that
+# ctest -LE gpu_large does not leave it out; nor must -LE gpu, if the tests use none.
+function(_gputest_labels_of_not_listed memory result)
+  set(${result} gpu gpu_small gpu_medium PARENT_SCOPE)
+  if(memory STREQUAL "none")
+    set(${result} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The text of a project's file (`gputest needs --export`); empty: there is none. What is not as the tool writes it is an error, as
 # it would not be found.
 function(_gputest_text_of_needs file result)

@@ -198,6 +198,7 @@ function(_gputest_define_kind settings_of_case selects)
     set(launcher "${gputest_code_of_ENTRY_PROGRAM} \"--alone=\${alone}\"")
     if(NOT "ALONE" IN_LIST more)
       set_property(GLOBAL PROPERTY "gputest has workers" TRUE)
+      set_property(GLOBAL APPEND PROPERTY "gputest labels of workers" ${labels})
       set(launcher "${gputest_code_of_ENTRY_PROGRAM} \${worker}")
       set(before "_gputest_next_in_lane(\"\${name}\" worker lane)\n")
       set(first " \${lane}") # CTest adds the user's own locks to it. A COST of scheduling's or of the user's replaces this one

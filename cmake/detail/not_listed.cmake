@@ -42,9 +42,6 @@ ${output}
     file(RENAME "${gputest_kept}-${unique}.txt" "${gputest_kept}-problem.txt")
     add_test("${name}" sh -c [[cat "$1"; exit 1]] sh "${gputest_kept}-problem.txt")
   endif()
-  set(labels " LABELS \"gpu;gpu_small;gpu_medium\"")
-  if(gputest_MEMORY STREQUAL "none") # -LE gpu must not leave it out
-    set(labels " LABELS \"\"")
-  endif()
-  cmake_language(EVAL CODE "set_tests_properties(\"\${name}\" PROPERTIES${labels}${gputest_pairs_of_LABELS})")
+  _gputest_labels_of_not_listed("${gputest_MEMORY}" labels)
+  cmake_language(EVAL CODE "set_tests_properties(\"\${name}\" PROPERTIES LABELS \"${labels}\"${gputest_pairs_of_LABELS})")
 endfunction()

@@ -50,6 +50,7 @@ function(_gputest_begin_workers)
   set_property(GLOBAL PROPERTY "gputest lanes" ${lanes})
   set_property(GLOBAL PROPERTY "gputest lane" 0)
   set_property(GLOBAL PROPERTY "gputest has workers" FALSE)
+  set_property(GLOBAL PROPERTY "gputest labels of workers" "")
   set(property "gputest long cases of ${gputest_group}")
   get_property(file GLOBAL PROPERTY "${property}")
   if("${file}" STREQUAL "") # calls that share workers share it
@@ -148,18 +149,23 @@ endfunction()
 
 # After the entries of cases that workers may run: the entry that CTest runs after all of these. It ends the
 # workers, and fails if one of them does not end as it should: that is no failure of a case. The calls of a group
-# share the entry and the fixture that it cleans up. What the user's fixtures clean up, workers may use until they end.
+# share the entry and the fixture that it cleans up. What the user's fixtures clean up, workers may use until they end. It waits for
+# 1,610 s at most (workers_end.cpp), and CTest for longer, whatever its --timeout, so that it can always say what it has seen.
 function(_gputest_add_end_of_workers)
   get_property(is_added GLOBAL PROPERTY "gputest added ${gputest_end}")
   if(NOT is_added)
     set_property(GLOBAL PROPERTY "gputest added ${gputest_end}" TRUE)
     get_property(long_cases GLOBAL PROPERTY "gputest long cases of ${gputest_group}")
     cmake_language(EVAL CODE "add_test(\"\${gputest_end}\" ${gputest_code_of_ENTRY_PROGRAM} --end \"\${gputest_executable}\" \"\${long_cases}\" \"\${gputest_fixtures}\")")
-    set_tests_properties("${gputest_end}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
-      SKIP_RETURN_CODE 77 ENVIRONMENT "GPUTEST_TEST=${gputest_end}" FIXTURES_CLEANUP ${gputest_group}
+    set_tests_properties("${gputest_end}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}"
+      SKIP_RETURN_CODE 77 TIMEOUT 1700 ENVIRONMENT "GPUTEST_TEST=${gputest_end}" FIXTURES_CLEANUP ${gputest_group}
       FIXTURES_REQUIRED "${gputest_property_FIXTURES_REQUIRED}")
   endif()
-  if(NOT gputest_pairs_of_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
+  get_property(labels GLOBAL PROPERTY "gputest labels of workers")
+  if(NOT labels STREQUAL "") # CTest adds it to those of other calls
+    set_tests_properties("${gputest_end}" PROPERTIES LABELS gpu)
+  endif()
+  if(NOT gputest_pairs_of_RESOURCE_LOCK STREQUAL "") # likewise
     cmake_language(EVAL CODE "set_tests_properties(\"\${gputest_end}\" PROPERTIES${gputest_pairs_of_RESOURCE_LOCK})")
   endif()
   if(gputest_property_RUN_SERIAL) # for cases that run once more

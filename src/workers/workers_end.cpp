@@ -32,7 +32,8 @@ namespace gputest::workers {
 
 namespace {
 
-/// How long it waits for workers: a little longer than CTest does for a test without a TIMEOUT, as supervisors do.
+/// How long it waits for workers: a little longer than CTest does for a test without a TIMEOUT, as supervisors do. Its
+/// own TIMEOUT (cmake/detail/workers.cmake) is longer than both times together.
 constexpr std::chrono::seconds longest_end{1'600};
 /// How long a supervisor may take to end when it was killed.
 constexpr std::chrono::seconds longest_kill{10};
@@ -101,10 +102,8 @@ void note_long_cases(const std::string& file, const std::string& changes) {
   }
 }
 
-/// Blocks until no supervisor of the folder is left, and none is being made. One that has not ended after the longest
-/// time that its worker may take is killed.
-void wait_for_supervisors(const Descriptor& folder) {
-  const auto until = Clock::now() + longest_end;
+/// Blocks until no supervisor of the folder is left, and none is being made. One that has not ended then is killed.
+void wait_for_supervisors(const Descriptor& folder, Clock::time_point until) {
   const auto start = open_lock_file(folder, "start");
   for (bool is_printed = false;;) {
     // Whoever makes a supervisor has the lock, until the supervisor shows its presence and its worker is ready.
@@ -151,6 +150,7 @@ std::string text_of_unseen(const MeetingPlace& run, const Descriptor& folder, co
 } // namespace
 
 int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
+  const auto until = Clock::now() + longest_end;
   const auto run = open_meeting_place({});
   std::string failures;
   std::string remarks;
@@ -165,7 +165,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     }
     any = true;
     write_file(folder, "end", ""); // needs no room
-    wait_for_supervisors(folder);
+    wait_for_supervisors(folder, until);
     auto text =
         contents_of(folder, "reported") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
     if (const auto notes = contents_of(folder, "notes"); is_there(run.run_folder, own_error)) {

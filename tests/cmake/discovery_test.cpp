@@ -155,7 +155,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
   EXPECT_THAT(all.at("tests.workers_end").command,
               ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt"), ""));
-  EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
+  EXPECT_EQ(all.at("tests.workers_end").properties.at("TIMEOUT"), 1700) << "it waits less, and tells what it saw";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   EXPECT_EQ(all.at("tests.workers_end").properties.at("ENVIRONMENT").dump(), R"(["GPUTEST_TEST=tests.workers_end"])");
   const auto ran_by = [&](const std::string& isolation) {
@@ -340,6 +340,9 @@ TEST_F(Discovery, selects_no_end_of_workers_without_the_label_of_gpu_tests) {
   const auto alone = ctest({"-R", "workers_end", "-V"});
   EXPECT_EQ(alone.exit_code, 0);
   EXPECT_THAT(alone.out, HasSubstr("tests.workers_end (Skipped)"));
+  EXPECT_EQ(entries().at("tests.workers_end").properties.at("LABELS").dump(), R"(["gpu"])");
+  configure("gpu_discover_tests(tests ISOLATION worker TEST_FILTER Host.test)\n");
+  EXPECT_EQ(entries().at("tests.workers_end").properties.count("LABELS"), 0U) << "its workers use no GPU";
 }
 
 TEST_F(Discovery, names_entries_after_types_and_values) {
@@ -690,6 +693,12 @@ TEST_F(Discovery, puts_the_launcher_before_entries_that_use_a_gpu) {
 }
 
 #ifdef DISCOVERY_NINJA
+TEST_F(Discovery, gives_what_uses_no_gpu_no_label_of_gpu_tests_where_the_configuration_is_not_known) {
+  configure("gpu_discover_tests(tests MEMORY none LABELS mine)\n",
+            {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
+  EXPECT_EQ(entries().at("tests_NOT_LISTED").properties.at("LABELS").dump(), R"(["mine"])");
+}
+
 TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
   use_executable("listed");
   std::filesystem::copy_file(path("tests"), path("released"));
@@ -700,7 +709,7 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
           "add_library(library SHARED IMPORTED)\nset_target_properties(library PROPERTIES IMPORTED_LOCATION \"" +
           path("liblisted_library.so") +
           "\")\n"
-          "gpu_discover_tests(tests TEST_FILTER Small.test TEST_PREFIX $<CONFIG>.)\n"
+          "gpu_discover_tests(tests TEST_FILTER Small.test TEST_PREFIX $<CONFIG>. LABELS mine)\n"
           "gpu_install_tests(DESTINATION installed TARGETS tests library)\n"
           "gpu_install_tests(DESTINATION debug TARGETS tests library CONFIGURATIONS Debug)\n",
       {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
@@ -715,7 +724,7 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_THAT(ended.out, HasSubstr("gputest: the configuration is not known. Write ctest -C <configuration>"));
     EXPECT_EQ(entries_in(path("build"), {"-C", configuration}).at("tests_NOT_LISTED").properties.at("LABELS").dump(),
-              R"(["gpu","gpu_medium","gpu_small"])");
+              R"(["gpu","gpu_medium","gpu_small","mine"])");
   }
 
   const auto install = [&](const std::string& configuration) {

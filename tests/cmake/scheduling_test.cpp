@@ -360,6 +360,24 @@ TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_execut
   EXPECT_THAT(configure_and_run(), testing::ContainsRegex(" Plain.first [.]+[*]+Skipped"));
 }
 
+TEST_F(Scheduling, leaves_no_entry_of_tests_that_cannot_be_listed_out_of_those_that_use_no_gpu) {
+  set("GPUTEST_DEVICES", "none");
+  const std::string once = "gpu_discover_tests(tests TEST_FILTER Plain.first LABELS mine)\n";
+  configure_project({{"gputest::cli", DISCOVERY_TOOL},
+                     {"gputest::entry", DISCOVERY_ENTRY_PROGRAM},
+                     {"foreign", DISCOVERY_EXECUTABLES "/foreign"},
+                     {"tests", DISCOVERY_EXECUTABLES "/listed"}},
+                    "gpu_discover_tests(foreign)\n"
+                    "gpu_discover_tests(tests TEST_FILTER Plain.first TEST_PREFIX tests-3.)\n" +
+                        once + once,
+                    {});
+  for (int i = 0; i < 2; ++i) { // by new lists, and by those that were kept
+    auto all = entries();
+    EXPECT_EQ(all["foreign_NOT_LISTED"].count("LABELS"), 0U);
+    EXPECT_THAT(all["tests-3.tests_NOT_LISTED"]["LABELS"], ElementsAre("mine"));
+  }
+}
+
 TEST_F(Scheduling, leaves_properties_of_the_users_as_they_are) {
   configure("gpu_add_test(NAME costly COMMAND true MEMORY 9GiB)\n"
             "set_tests_properties(costly PROPERTIES COST 5 RUN_SERIAL ON RESOURCE_LOCK lock)\n"
