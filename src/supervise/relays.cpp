@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With the usual 64 KiB the command waits more often. More than this would be too much of what a user may have in pipes.
+/// With the usual 64 KiB the command waits more often. More than this would be too much of what a user may have in
+/// pipes.
 constexpr int size_of_pipe = 1 << 18;
 using os::KernelClock;
 using std::chrono::nanoseconds;
@@ -226,7 +227,7 @@ std::string Relays::end_holders(std::vector<pid_t> (*candidates)(), bool all) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
     pass_on_what_is_there();
-  } while (any_open() && KernelClock::now() < until);
+  } while (any_writer() && KernelClock::now() < until);
   return names;
 }
 

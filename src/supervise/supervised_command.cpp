@@ -83,24 +83,29 @@ private:
 
 /// Waits, as CTest does, until nobody can write to the relays and all is passed on; `wait` passes on what comes within
 /// a time, and is false if there is no more to wait for. Empty, or what to say of those that can write when the time is
-/// over: `end` ends those that it finds, and CTest waits for none.
+/// over: `end` ends those that it finds, and CTest waits for no others.
 template <class Wait, class End>
 std::string wait_for_end_of(const Relays& relays, const Watch& watch, KernelClock::time_point begun, Wait wait,
                             End end) {
+  std::string names;
   while (relays.any_open()) {
     auto left = time_left(watch, begun);
-    if (left && *left <= nanoseconds{0} && !relays.any_writer()) {
-      left.reset(); // the reader takes its time
-    }
     if (left && *left <= nanoseconds{0}) {
-      const std::string names = end();
-      return names.empty() ? "processes that could not be found" : names;
+      if (relays.any_writer() && !names.empty()) {
+        break;
+      }
+      if (relays.any_writer()) {
+        names = end();
+        names = names.empty() ? "processes that could not be found" : names;
+        continue;
+      }
+      left.reset(); // the reader takes its time
     }
     if (!wait(left)) {
       break;
     }
   }
-  return {};
+  return names;
 }
 
 /// As long as one exists, a signal to the process group of this process and its command reaches the command alone, and
@@ -214,6 +219,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     }
     return true;
   };
+  const auto end_holders = [&] { return relays.end_holders([] { return descendants(); }, true); };
   auto next_call = begun;
   for (;;) {
     int status = 0;
@@ -230,8 +236,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       if (stopped) {
         end_descendants();
       }
-      end.left_behind = wait_for_end_of(relays, watch, begun, pass_on,
-                                        [&] { return relays.end_holders([] { return descendants(); }, true); });
+      end.left_behind = wait_for_end_of(relays, watch, begun, pass_on, end_holders);
       end.timed_out = !end.left_behind.empty();
       if (stopped) {
         relays.drop_withheld();
@@ -241,11 +246,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     auto left = time_left(watch, begun);
     if (left && *left <= nanoseconds{0} && os::state_of(::getppid()) != os::ProcessState::stopped) {
       end_descendants();
-      constexpr std::chrono::seconds longest_end{1}; // of one in a driver's call
-      const auto until = KernelClock::now() + longest_end;
-      while (relays.any_open() && (!relays.any_writer() || KernelClock::now() < until)) { // what was written before
-        pass_on(std::chrono::milliseconds{relays.any_writer() ? 1 : 100});
-      }
+      static_cast<void>(wait_for_end_of(relays, watch, begun, pass_on, end_holders)); // what was written before
       return {0, 0, SIGKILL, true};
     }
     if (watch.on_interval && KernelClock::now() >= next_call) {

@@ -74,16 +74,14 @@ std::vector<std::string> command_of_worker(const TestCase& test) {
   return command;
 }
 
-/// The last of the cases whose list is short enough for a variable, taken off them.
-std::vector<std::string> take_last(std::vector<std::string>& cases) {
+/// The last of the cases whose list is short enough for a variable.
+std::vector<std::string> last_of(const std::vector<std::string>& cases) {
   std::size_t length = 0;
   auto first = cases.end();
   while (first != cases.begin() && (length += std::prev(first)->size() + 1) < longest_list) {
     --first;
   }
-  std::vector<std::string> last{first, cases.end()};
-  cases.erase(first, cases.end());
-  return last;
+  return {first, cases.end()};
 }
 
 /// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the
@@ -110,9 +108,9 @@ struct Culprits {
 };
 
 /// The fewest of the cases `before` that are found by halving. All of them, if the case does not fail after a half.
-Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
+Culprits find_culprits(const TestCase& test, const std::vector<std::string>& before) {
   const auto until = Clock::now() + for_search;
-  Culprits found{take_last(before), false};
+  Culprits found{last_of(before), false};
   while (found.filters.size() > 1) {
     const auto middle = found.filters.begin() + static_cast<std::ptrdiff_t>(found.filters.size() / 2);
     std::vector<std::string> later{middle, found.filters.end()};
@@ -162,9 +160,8 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
     return {end.exit_code, end.signal};
   }
   const auto result = test.name + (is_skipped ? " was skipped alone" : " passed alone");
-  auto latest = before;
   const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
-                       fails_after(test, take_last(latest), Clock::now() + for_search);
+                       fails_after(test, last_of(before), Clock::now() + for_search);
   if (circumstances.skipped || (circumstances.has_shared_one && !depends)) {
     say("shared error: " + result + ", so " +
         (circumstances.skipped ? "CUDA may not begin in such a process"
@@ -204,10 +201,11 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
   const auto limit = std::chrono::ceil<std::chrono::seconds>(std::min(usual_time_limit, limits));
   auto result = Rerun::ended_well;
   while (!cases.empty()) {
-    const auto list = take_last(cases);
+    const auto list = last_of(cases);
     if (list.empty()) {
       return Rerun::ended_badly; // no program can be given a name of that length
     }
+    cases.resize(cases.size() - list.size());
     for (const auto* const name :
          {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_ATTEMPT", "GPUTEST_WAIT_LIMIT", "GTEST_OUTPUT"}) {
       os::remove_variable(name); // of the case for which the worker was started, and of the list before

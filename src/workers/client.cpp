@@ -186,57 +186,39 @@ int exit_code_for_answer(const MeetingPlace& run, const TestCase& test, const Wo
   if (answer.kind == Kind::refusal) {
     return run_alone(test, answer.text());
   }
-  const bool died = answer.kind == Kind::death;
-  if (died && report.stopped && time_out.empty()) {
+  if (answer.kind == Kind::stopped) {
     return supervise::watch_tests(test.command, report);
   }
+  const bool died = answer.kind == Kind::death;
   const bool at_its_end = died && !answer.text().empty(); // after the verdict
   const auto how = describe_end(answer.code) + answer.text();
-  const bool claims_no_failure = died && WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
-  if (claims_no_failure && !at_its_end &&
-      does_not_fail(
-          policy::judge(report, WEXITSTATUS(answer.code), policy::CommandKind::gputest_executable).exit_code)) {
-    return run_alone(
-        test, "its worker ended " + how +
-                  " before it reported the result: a listener of GoogleTest ended the process, or the case closed "
-                  "files that it had not opened");
-  }
-  using Device = WorkerMessage::Device;
-  Circumstances circumstances;
-  if (!answer.descriptors.empty()) {
-    circumstances.before = lines_of(read_from(answer.descriptors.front(), 0));
-  }
-  circumstances.shares_errors = answer.mps != Mps::none;
-  circumstances.has_shared_one = circumstances.shares_errors && (died || answer.device == Device::has_sticky_error);
-  circumstances.skipped = !died && does_not_fail(answer.code);
-  circumstances.at_its_end = at_its_end && !circumstances.shares_errors;
-  // A test may skip because CUDA cannot begin with a server of MPS.
-  if (circumstances.skipped &&
-      (!circumstances.shares_errors || answer.code != skipped_exit_code || answer.device != Device::did_not_start)) {
-    return answer.code;
-  }
-  // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
-  // another client may have kept a device from it.
-  const bool timed_out =
-      died && (!at_its_end || circumstances.before.empty()) && !circumstances.shares_errors && !time_out.empty();
-  if (!timed_out && (circumstances.shares_errors || !circumstances.before.empty())) {
+  if (answer.runs_again != 0) {
+    Circumstances circumstances;
+    if (!answer.descriptors.empty()) {
+      circumstances.before = lines_of(read_from(answer.descriptors.front(), 0));
+    }
+    circumstances.shares_errors = answer.mps != Mps::none;
+    circumstances.has_shared_one =
+        circumstances.shares_errors && (died || answer.device == WorkerMessage::Device::has_sticky_error);
+    circumstances.skipped = !died && does_not_fail(answer.code);
+    circumstances.at_its_end = at_its_end && !circumstances.shares_errors;
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
     }
     return end_after_rerun(run, test, answer.mps, circumstances);
   }
-  if (timed_out) {
-    say_time_out(time_out);
-    return EXIT_FAILURE;
-  }
   if (!died) {
     return answer.code;
+  }
+  if (!time_out.empty()) {
+    say_time_out(time_out);
+    return EXIT_FAILURE;
   }
   say("failed: " + test.name + " ended its process " + how);
   if (WIFSIGNALED(answer.code)) {
     end_by_signal(WTERMSIG(answer.code));
   }
-  return claims_no_failure ? EXIT_FAILURE : WEXITSTATUS(answer.code);
+  return does_not_fail(WEXITSTATUS(answer.code)) ? EXIT_FAILURE : WEXITSTATUS(answer.code);
 }
 
 /// What a worker is told of the case. `page` is the case's.
@@ -303,17 +285,14 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
   }
   relays.pass_on_what_is_there();
   WorkerMessage answer;
-  if (!any || receive_message(supervisor.number(), answer) != Received::message) {
-    if (!time_out.empty()) {
-      say_time_out(time_out);
-      return EXIT_FAILURE;
-    }
+  const bool is_answered = any && receive_message(supervisor.number(), answer) == Received::message;
+  if (!is_answered && time_out.empty()) {
     return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-supervisor of its worker was killed");
   }
-  if (answer.kind == Kind::not_begun) {
+  if (is_answered && answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.text())};
   }
-  const bool has_run = answer.kind == Kind::verdict || answer.kind == Kind::death;
+  const bool has_run = is_answered && (answer.kind == Kind::verdict || answer.kind == Kind::death);
   if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case;
       has_run && is_long != test.was_long) {
     add_to_file(run.key_folder, "long", (is_long ? "+" : "-") + test.name + "\n");
@@ -321,11 +300,14 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
   if (const auto names = answer.processes_left_behind(); !names.empty()) {
     say(test.name + " left processes running; gputest does not kill them: " + names);
   }
-  if (time_out.empty() && answer.kind != Kind::refusal) {
-    if (const auto writers = wait_for_output(relays, watch, begun, run.ctest); !writers.empty()) {
-      say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *test.limit));
-      return EXIT_FAILURE;
-    }
+  const auto writers = wait_for_output(relays, watch, begun, run.ctest);
+  if (!writers.empty() && time_out.empty()) {
+    say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *test.limit));
+    return EXIT_FAILURE;
+  }
+  if (!is_answered) {
+    say_time_out(time_out);
+    return EXIT_FAILURE;
   }
   return exit_code_for_answer(run, test, answer, page.report(), time_out);
 }

@@ -6,11 +6,14 @@
 #include "workers/alone.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -18,8 +21,6 @@ namespace gputest::workers {
 namespace {
 
 constexpr std::string_view memory_variable = "GPUTEST_MEMORY=";
-
-std::string name_of_file() { return unconfirmed + std::to_string(::getpid()); }
 
 } // namespace
 
@@ -31,7 +32,7 @@ bool ServedCases::add(const WorkerMessage& job) {
   }
   if (!file_) {
     const WithoutUmask modes;
-    file_ = Descriptor{::openat(run_.key_folder.number(), name_of_file().c_str(),
+    file_ = Descriptor{::openat(run_.key_folder.number(), name_of_file_.c_str(),
                                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
   limits_ += std::chrono::milliseconds{job.code};
@@ -39,7 +40,7 @@ bool ServedCases::add(const WorkerMessage& job) {
   return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
-void ServedCases::end_was_seen() const { ::unlinkat(run_.key_folder.number(), name_of_file().c_str(), 0); }
+void ServedCases::end_was_seen() const { ::unlinkat(run_.key_folder.number(), name_of_file_.c_str(), 0); }
 
 void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const {
   const auto cases = lines_of(read_from(file_, 0));
@@ -55,7 +56,31 @@ void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, c
   }
 }
 
+void ServedCases::show(const std::string& wrote) const {
+  const auto cases = wrote.empty() ? std::vector<std::string>{} : lines_of(read_from(file_, 0));
+  if (!cases.empty()) {
+    add_to_file(run_.key_folder, "remarks",
+                "gputest: after " + cases.back() + " a worker of " + test_.command.front() + " wrote:\n" + wrote +
+                    (wrote.back() == '\n' ? "" : "\n"));
+  }
+}
+
 void ServedCases::run_again() const {
+  const pid_t supervisor = ::getpid();
+  const pid_t child = ::fork(); // all that it starts is ended with its time; what the cases have left is not below it
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() == supervisor) {
+      run_again_here();
+    }
+    std::_Exit(EXIT_SUCCESS);
+  }
+  if (child > 0) {
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+void ServedCases::run_again_here() const {
   const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
   ::dup2(wrote.number(), STDOUT_FILENO);
   ::dup2(wrote.number(), STDERR_FILENO);

@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include <unistd.h>
+
 namespace gputest::workers {
 
 /// The cases that passed in this supervisor's worker while it goes on. A file lists them until the worker was seen to
@@ -32,14 +34,20 @@ public:
   /// process of a case would have ended like one that has run none.
   void tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const;
 
+  /// Has that entry show what their process has written that belongs to no case, after the last of them.
+  void show(const std::string& wrote) const;
+
   /// Shows how a process ends after them if theirs has not come to its end: they run once more in another one. Blocks
-  /// until that has ended; ends this process if ctest ends. Changes the environment and the standard streams.
+  /// until that has ended, or ctest. What they have left running is no part of it.
   void run_again() const;
 
 private:
+  void run_again_here() const;
+
   const MeetingPlace& run_;
   const TestCase& test_;
   Mps owner_; ///< what their process shares errors with
+  std::string name_of_file_ = unconfirmed + std::to_string(::getpid());
   Descriptor file_;
   std::set<std::string> memory_;        ///< the values of their GPUTEST_MEMORY
   std::chrono::milliseconds limits_{0}; ///< the sum of their time limits

@@ -11,6 +11,8 @@
 #include "workers/worker_message.hpp"
 #include "workers/worker_process.hpp"
 
+#include <gputest/outcome.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -174,6 +176,8 @@ private:
     if (served_.empty()) {
       said.insert(0, server_.message().empty() ? "" : "gputest: " + server_.message() + "\n");
       static_cast<void>(::write(request.descriptors[1].number(), said.data(), said.size()) < 0);
+    } else {
+      served_.show(said);
     }
     std::vector<int> streams;
     for (const auto& stream : request.descriptors) {
@@ -192,19 +196,23 @@ private:
       return false;
     }
     verdict.texts = {worker_.left_behind()};
+    verdict.runs_again = runs_again(verdict) ? 1 : 0;
     reply(std::move(verdict));
     ++cases_;
     return true;
   }
 
-  /// For a case whose client or ctest has gone, or whose time is over. What comes of it alone decides then, if its
-  /// client waits.
+  /// For a case whose client or ctest has gone, or whose time is over.
   void kill_worker(bool has_passed) {
     worker_.kill_all();
     ++cases_;
     give_up_mps_server(run_, server_.owner());
     leave("with a case that was killed", true);
-    reply_death(SIGKILL, has_passed);
+    // That is the result of this case, whatever ran before it. But a kernel of another client may have kept a device
+    // from it, and of a process that does not end after it has passed any of its cases may be the cause.
+    auto killed = death(SIGKILL, has_passed);
+    killed.runs_again = shares_errors() || (has_passed && !served_.empty()) ? 1 : 0;
+    reply(std::move(killed));
     run_earlier_cases_again();
   }
 
@@ -212,7 +220,8 @@ private:
   void end_after_case(std::optional<WorkerMessage> verdict) {
     const int status = worker_.wait_for_status();
     const auto page = os::TestStatusPage::open(job_.request.texts.back().substr(std::strlen("GPUTEST_ENTRY=")));
-    const bool stopped = !verdict && page && page->report().stopped; // by gputest, so that its case runs again
+    const auto report = page && !verdict ? page->report() : policy::EntryReport{};
+    const bool stopped = policy::runs_again(report, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     cases_ += stopped ? 0 : 1;
     const bool has_passed = verdict && does_not_fail(verdict->code);
     leave(stopped                   ? for_more_memory
@@ -222,27 +231,32 @@ private:
           !verdict);
     if (verdict && status == 0) {
       served_.end_was_seen();
-      verdict->texts = {worker_.left_behind()};
-      reply(std::move(*verdict));
+      reply_end(std::move(*verdict));
       return;
     }
     if (verdict) {
       served_.tell_end("ended " + describe_end(status) + " at its end, after " + filter() + ". The output of " +
                            filter() + " has what it wrote, and how " + filter() + " ended alone",
-                       server_.owner() != Mps::none, worker_.take_output());
-    }
-    const bool may_run_again = stopped || !served_.empty() || server_.owner() != Mps::none ||
-                               (!verdict && WIFEXITED(status) && does_not_fail(WEXITSTATUS(status)));
-    auto left_behind = std::string{};
-    if (may_run_again) {
-      worker_.kill_all(); // a second run has nothing of the first beside it
-    } else {
-      left_behind = worker_.left_behind();
+                       shares_errors(), worker_.take_output());
     }
     if (!stopped) {
       give_up_mps_server(run_, server_.owner());
     }
-    reply_death(status, has_passed, std::move(left_behind));
+    const bool claims_no_failure =
+        WIFEXITED(status) &&
+        does_not_fail(policy::judge(report, WEXITSTATUS(status), policy::CommandKind::gputest_executable).exit_code);
+    if (stopped || claims_no_failure) {
+      worker_.kill_all();
+    }
+    if (stopped) {
+      answer({{Kind::stopped}, {}, {}});
+    } else if (claims_no_failure) {
+      refuse("its worker ended " + describe_end(status) +
+             " before it reported the result: a listener of GoogleTest ended the process, or the case closed files "
+             "that it had not opened");
+    } else {
+      reply_end(death(status, has_passed));
+    }
     if (!verdict) {
       run_earlier_cases_again();
     }
@@ -301,19 +315,42 @@ private:
 
   void refuse(const std::string& why) { answer({{Kind::refusal}, {why}, {}}); }
 
-  /// `has_passed`: the case had, before its process ended.
-  void reply_death(int status, bool has_passed, std::string left_behind = {}) {
-    reply({{Kind::death, status}, {has_passed ? " at its end" : "", std::move(left_behind)}, {}});
+  [[nodiscard]] bool shares_errors() const { return server_.owner() != Mps::none; }
+
+  /// Whether a case that has ended like that by itself runs once more: others may be why it has failed, or was skipped.
+  [[nodiscard]] bool runs_again(const WorkerMessage& end) const {
+    if (end.kind == Kind::verdict && does_not_fail(end.code)) { // CUDA may be unable to begin with a server of MPS
+      return shares_errors() && end.code == skipped_exit_code && end.device == WorkerMessage::Device::did_not_start;
+    }
+    return shares_errors() || !served_.empty();
   }
 
-  /// With what ran before it in this worker, if it has failed.
+  /// `has_passed`: the case had, before its process ended.
+  static WorkerMessage death(int status, bool has_passed) {
+    return {{Kind::death, status}, {has_passed ? " at its end" : ""}, {}};
+  }
+
+  /// The worker has ended. Nothing of a first run is left beside the second one.
+  void reply_end(WorkerMessage end) {
+    end.runs_again = runs_again(end) ? 1 : 0;
+    if (end.runs_again != 0) {
+      worker_.kill_all();
+    }
+    if (end.kind == Kind::verdict) {
+      end.texts.clear(); // why it ended
+    }
+    end.texts.push_back(worker_.left_behind());
+    reply(std::move(end));
+  }
+
+  /// With what ran before it in this worker, if it runs again.
   void reply(WorkerMessage message) {
     if (message.device == WorkerMessage::Device::has_sticky_error) {
       give_up_mps_server(run_, server_.owner());
     }
     message.mps = server_.owner();
     std::vector<int> attached;
-    if ((message.kind == Kind::death || !does_not_fail(message.code)) && !served_.empty()) {
+    if (message.runs_again != 0 && !served_.empty()) {
       attached.push_back(served_.file().number());
     }
     answer(message, attached);
@@ -336,6 +373,7 @@ private:
       worker_.kill_all();
     }
     if (ended && status == 0) {
+      served_.show(worker_.take_output());
       served_.end_was_seen();
       leave(why);
       return {};

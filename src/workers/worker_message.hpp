@@ -27,6 +27,7 @@ struct MessageHead {
     begun,     ///< worker: the case begins, and what happens from now on is its doing
     not_begun, ///< supervisor: the case has not begun, and another worker is to run it: this one ended, or the client
                ///< was slow
+    stopped,   ///< supervisor: gputest has stopped the worker in the case (policy::runs_again()): its entry runs again
   };
   Kind kind = Kind::ready;
   std::int32_t code = 0;
@@ -39,6 +40,9 @@ struct MessageHead {
   Device device = Device::works;
   /// Of what a supervisor says of a case: what the worker shares errors with.
   Mps mps = Mps::none;
+  /// Likewise, of a verdict or a death: 1 if the case runs once more, in a process of its own, because others may be
+  /// why it has failed or was skipped. Then its supervisor has ended what it had left behind.
+  std::uint32_t runs_again = 0;
   std::uint32_t count = 0; ///< of the texts, in a packet
 };
 
@@ -58,7 +62,7 @@ struct WorkerMessage : MessageHead {
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 7;
+inline constexpr int worker_protocol = 8;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

@@ -2,6 +2,7 @@
 // Cases that ctest has run by workers, from the client's command line to ctest's summary.
 
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "support/ctest_run.hpp"
 
 #include <gmock/gmock.h>
@@ -132,6 +133,23 @@ TEST_F(WorkerCase, shows_what_its_worker_wrote_before_its_tests_with_the_first_c
   }
   EXPECT_THAT(results.at("workers_end").output,
               AllOf(HasSubstr("@at the end\n"), HasSubstr("that had run 2 cases, Crash.at_an_idle_end last,")));
+}
+
+TEST_F(WorkerCase, shows_what_its_worker_wrote_between_two_cases_and_at_its_end_in_the_entry_that_ends_workers) {
+  set("WRITE_FROM", path("text"));
+  for (const std::string name : {"text", "text_answer"}) {
+    ASSERT_EQ(::mkfifo(path(name).c_str(), 0600), 0);
+  }
+  add("Plain.a");
+  add_command("between", {"/bin/sh", "-c", "echo @between > text; cat text_answer"}, "DEPENDS Plain.a");
+  add("Plain.b", "", {}, "", "DEPENDS between");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
+  EXPECT_EQ(results.at("workers_end").word, "Passed");
+  EXPECT_THAT(results.at("workers_end").output,
+              AllOf(HasSubstr("gputest: after Plain.a a worker of " CASES " wrote:\n@between\n"),
+                    HasSubstr("gputest: after Plain.b a worker of " CASES " wrote:\n@environment ends\n")));
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_whose_settings_its_worker_cannot_read_and_keeps_the_worker) {
@@ -445,6 +463,13 @@ TEST_F(WorkerCase, ends_by_the_signal_that_ended_its_case_and_no_other_case_fail
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
+TEST_F(WorkerCase, counts_the_signal_that_ended_its_case_though_gputest_has_stopped_another_process_of_it) {
+  add("Crash.by_segv_beside_a_process_that_gputest_stops", "crashes");
+  const auto result = run().at("crashes");
+  EXPECT_THAT(result.word, HasSubstr("Exception: SegFault"));
+  EXPECT_EQ(result.processes.size(), 1U) << result.output;
+}
+
 TEST_F(WorkerCase, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone_if_dependence_is_shown) {
   set("GPUTEST_DEPENDENCE", "show");
   add("Plain.poisons");
@@ -656,6 +681,20 @@ TEST_F(WorkerCase, runs_cases_once_more_at_the_end_for_as_long_as_all_of_them_ma
   const auto end = run().at("workers_end");
   EXPECT_THAT(end.output, HasSubstr("ran once more at the end\n"));
   EXPECT_EQ(end.word, "Passed") << end.output;
+}
+
+TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_the_time_of_their_second_run_is_over) {
+  add("Plain.leaves_a_process_without_a_parent", "leaves", {}, "GPUTEST_TIMEOUT=1");
+  add("Plain.ends_once", "", {}, "GPUTEST_TIMEOUT=1");
+  add("Plain.blocks", "", {}, "GPUTEST_TIMEOUT=1");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto results = run();
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output, HasSubstr("Plain.ends_once has run for 2 s"));
+  const auto& output = results.at("leaves").output;
+  const pid_t orphan = std::stoi(output.substr(output.find("@orphan ") + 8));
+  EXPECT_NE(os::state_of(orphan), os::ProcessState::ended);
+  ::kill(orphan, SIGKILL);
 }
 
 TEST_F(WorkerCase, does_not_fail_by_a_run_that_was_to_show_how_its_process_ends) {
@@ -1000,6 +1039,17 @@ TEST_F(WorkerCase, with_a_limit_has_all_that_it_writes_passed_on_in_its_order) {
       << result.output.substr(result.output.size() - std::min<std::size_t>(result.output.size(), 1000));
 }
 
+TEST_F(WorkerCase, whose_time_is_over_has_all_that_it_wrote_passed_on_though_nobody_reads_it_meanwhile) {
+  ASSERT_EQ(::mkfifo(path("blocks").c_str(), 0600), 0);
+  const std::string entry = "GPUTEST_ENTRY=ctest GPUTEST_TEST=writes GPUTEST_TIMEOUT=2 '" ENTRY_PROGRAM "' '" CASES
+                            "' --gtest_filter=Plain.writes_much_and_blocks";
+  add_command("writes", {"/bin/sh", "-c",
+                         "(" + entry + " 2>&1) | (read worker < blocks; while kill -0 $worker 2>&-; do :; done; cat)"});
+  const auto output = run().at("writes").output;
+  EXPECT_THAT(output,
+              HasSubstr("@line 11999\n\ngputest: timed out: writes: Plain.writes_much_and_blocks has run for 2 s"));
+}
+
 TEST_F(WorkerCase, may_leave_a_thread_that_reads_a_stream) { // which keeps the stream's lock
   add("Plain.leaves_a_thread_that_reads_a_stream", "reads", {}, "GPUTEST_TIMEOUT=10");
   const auto result = run().at("reads");
@@ -1032,6 +1082,18 @@ TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_it
   };
   EXPECT_EQ(::kill(orphan_of(results.at("leaves").output), SIGKILL), 0) << "it runs";
   EXPECT_EQ(::kill(orphan_of(results.at("crashes").output), 0), -1) << "it would keep the case's output open";
+}
+
+TEST_F(WorkerCase, that_fails_and_runs_again_has_nothing_of_its_first_run_beside_the_second_one) {
+  add("Plain.a");
+  add("Plain.fails_beside_a_process_without_a_parent", "fails");
+  const auto output = run().at("fails").output;
+  const auto first = output.find("@orphan ");
+  const auto second = output.rfind("@orphan ");
+  ASSERT_NE(first, second) << output;
+  EXPECT_EQ(::kill(std::stoi(output.substr(first + 8)), SIGKILL), -1);
+  EXPECT_THAT(output, Not(HasSubstr("left processes running")));
+  EXPECT_EQ(::kill(std::stoi(output.substr(second + 8)), SIGKILL), 0) << "as after a case of a process of its own";
 }
 
 TEST_F(WorkerCase, that_crashes_and_does_not_run_again_leaves_its_processes_running) {

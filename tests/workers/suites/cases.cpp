@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What client_test.cpp has run by workers. Each case writes `@process <pid> <parent's pid>`.
 
+#include "core/policy/verdict.hpp"
 #include "support/fake_cuda.hpp"
 #include "support/leave_a_processor.hpp"
 
 #include <gputest/gputest.hpp>
 #include <gputest/session.hpp>
 #include <gputest/simulated_buffer.hpp>
+#include <gputest/test_run.hpp>
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -67,6 +69,20 @@ const bool writes_before_its_tests = [] {
   return text != nullptr && std::puts(text) >= 0;
 }();
 
+/// Only in a worker with WRITE_FROM: a thread that writes what it reads from that FIFO, and answers in another one.
+const bool writes_between_its_tests = [] {
+  const char* const fifo = std::getenv("GPUTEST_WORKER") == nullptr ? nullptr : std::getenv("WRITE_FROM");
+  if (fifo != nullptr) {
+    std::thread{[name = std::string{fifo}] {
+      const std::string text{std::istreambuf_iterator<char>{std::ifstream{name}.rdbuf()}, {}};
+      static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()));
+      std::ofstream{name + "_answer"};
+      ::pause();
+    }}.detach();
+  }
+  return fifo != nullptr;
+}();
+
 /// Takes more than it leases before main().
 const bool has_session_before_its_tests = [] {
   if (std::getenv("SESSION_BEFORE_TESTS") == nullptr) {
@@ -114,6 +130,11 @@ TEST_F(Plain, turns_its_streams_away) {
   ::close(null);
 }
 TEST_F(Plain, passes_once) { EXPECT_EQ(::mkdir("passes-once", 0700), 0); }
+TEST_F(Plain, ends_once) {
+  if (::mkdir("ends-once", 0700) != 0) {
+    ::pause();
+  }
+}
 TEST_F(Plain, is_in_its_folder) { EXPECT_EQ(::access("CTestTestfile.cmake", F_OK), 0); }
 TEST_F(Plain, takes_five_seconds) { ::sleep(5); }
 TEST_F(Plain, leaves_a_thread_that_reads_a_stream) {
@@ -439,9 +460,29 @@ TEST_F(Crash, by_abort_after_much_output) {
   }
   std::abort();
 }
+TEST_F(Plain, writes_much_and_blocks) {
+  for (int line = 0; line < 12'000; ++line) {
+    std::printf("@line %d\n", line);
+  }
+  std::fflush(stdout);
+  std::ofstream{"blocks"} << ::getpid() << std::endl;
+  ::pause();
+}
 TEST_F(Crash, by_abort_beside_a_process_without_a_parent) {
   leave_a_process_without_a_parent();
   std::abort();
+}
+TEST_F(Plain, fails_beside_a_process_without_a_parent) {
+  leave_a_process_without_a_parent();
+  FAIL();
+}
+TEST_F(Crash, by_segv_beside_a_process_that_gputest_stops) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    gputest::detail::TestRun::of_process().run_again({gputest::policy::StopCause::small_lease});
+  }
+  ::waitpid(child, nullptr, 0);
+  ::raise(SIGSEGV);
 }
 
 /// With the fake driver.
