@@ -4,6 +4,7 @@
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/report_target.hpp"
 #include "core/policy/text.hpp"
