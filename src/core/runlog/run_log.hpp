@@ -39,7 +39,8 @@ inline constexpr unsigned run_log_version = 1;
 // The log of a run: a JSON Lines file that all processes of a ctest share (DESIGN.md). Without a
 // ctest each process has a file of its own.
 //
-// Thread-safe. Nothing throws or fails a test: why a log cannot be written is said on stderr, once.
+// Thread-safe. Nothing throws or fails a test: why a log cannot be written is said on stderr, once; not
+// where CTest judges the output.
 
 /// The folder is that of these settings, and the lines are of this entry. Without a call the settings of the process
 /// count, and the lines are of the program. A log that is open stays so if its folder does: a worker writes its last

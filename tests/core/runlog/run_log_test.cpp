@@ -318,6 +318,10 @@ TEST_F(RunLogs, that_cannot_be_written_are_mentioned_once_and_fail_nothing) {
   const auto ended = run("annotated", {"--gtest_filter=Small.says_nothing:NoFixture.*"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(tests::count(ended.err, "gputest: the run log cannot be written to /proc/none"), 1U) << ended.err;
+  set("GPUTEST_ENTRY", "by_output");
+  const auto judged = run("annotated", {"--gtest_filter=Small.says_nothing"});
+  EXPECT_EQ(judged.exit_code, 0);
+  EXPECT_EQ(judged.err, "") << "CTest judges it";
 }
 
 TEST_F(RunLogs, are_kept_of_twenty_runs) {
