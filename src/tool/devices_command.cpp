@@ -66,9 +66,9 @@ void add_claims(DeviceReport& report, const ledger::LedgerView& view, policy::De
       continue;
     }
     ++report.processes;
-    report.context_bytes += claim.overhead_bytes;
+    report.context_bytes = policy::sum(report.context_bytes, claim.overhead_bytes);
     if (claim.stage == policy::Stage::holding && (claim.wanted & device) != 0) {
-      report.leased_bytes += claim.lease_bytes;
+      report.leased_bytes = policy::sum(report.leased_bytes, claim.lease_bytes);
     }
   }
 }

@@ -22,7 +22,7 @@ bool is_on(const Record& record, DeviceMask device) { return (record.claim.devic
 
 std::uint64_t claimed_bytes(const Record& record, DeviceMask device) {
   const bool holds = record.claim.stage == policy::Stage::holding && (record.claim.wanted & device) != 0;
-  return record.claim.overhead_bytes + (holds ? record.claim.lease_bytes : 0);
+  return policy::sum(record.claim.overhead_bytes, holds ? record.claim.lease_bytes : 0);
 }
 
 /// A process in the driver's list, with what says whose it is.

@@ -160,6 +160,11 @@ TEST_F(DeviceProbeTest, counts_listed_processes_that_are_not_on_the_ledger_as_ex
       << "what a process uses beyond its claim is an external process's";
 }
 
+TEST_F(DeviceProbeTest, adds_up_a_claim_of_any_size) {
+  devices_->use = {50, {{{self_, 50}}}};
+  EXPECT_EQ(external({entry(0, self_, UINT64_MAX - 10, 20)}), 0U);
+}
+
 TEST_F(DeviceProbeTest, counts_no_claims_of_other_devices) {
   devices_->use = {50, {{{self_, 50}}}};
   Record elsewhere = entry(0, self_, 50);
