@@ -25,9 +25,11 @@ void Account::open(LeaseLimits limits) {
 
 Closing Account::close() noexcept try {
   const std::lock_guard guard{mutex_};
-  if (!limits_) {
+  if (!std::exchange(limits_, std::nullopt)) {
     return {};
   }
+  const auto lease = lease_++;
+  held_.clear();
   std::map<int, std::map<MemoryKind, devices::Allocations>> left;
   std::map<int, Bytes> managed;
   for (const auto& [pointer, held] : places_) {
@@ -35,7 +37,7 @@ Closing Account::close() noexcept try {
     if (allocation.kind == MemoryKind::managed) {
       managed[allocation.device] += allocation.bytes;
     }
-    if (held.lease == lease_) {
+    if (held.lease == lease) {
       auto& of_kind = left[allocation.device][allocation.kind];
       of_kind.kind = devices::allocation_kind_of(allocation.kind);
       of_kind.function = "memory_resource";
@@ -54,15 +56,12 @@ Closing Account::close() noexcept try {
   for (const auto& [device, bytes] : managed) {
     closing.managed = std::max(closing.managed, bytes);
   }
-  limits_.reset();
-  ++lease_;
-  held_.clear();
   return closing;
 } catch (const std::exception&) { // no memory
   return {};
 }
 
-void Account::reserve(const Allocation& allocation) {
+unsigned Account::reserve(const Allocation& allocation) {
   const std::lock_guard guard{mutex_};
   Bytes& held = held_[allocation.device];
   if (limits_) {
@@ -77,18 +76,17 @@ void Account::reserve(const Allocation& allocation) {
     throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes, advice_notation())};
   }
   held += allocation.bytes;
+  return lease_;
 }
 
-void Account::cancel(const Allocation& allocation) noexcept {
+void Account::cancel(const Allocation& allocation, unsigned lease) noexcept {
   const std::lock_guard guard{mutex_};
-  if (const auto held = held_.find(allocation.device); held != held_.end()) {
-    held->second -= allocation.bytes;
-  }
+  give_back({allocation, lease});
 }
 
-void Account::add(void* pointer, const Allocation& allocation) {
+void Account::add(void* pointer, const Allocation& allocation, unsigned lease) {
   const std::lock_guard guard{mutex_};
-  places_[pointer] = {allocation, lease_};
+  places_[pointer] = {allocation, lease};
 }
 
 std::optional<Allocation> Account::remove(void* pointer) noexcept {
@@ -99,11 +97,16 @@ std::optional<Allocation> Account::remove(void* pointer) noexcept {
   }
   const Held held = place->second;
   places_.erase(place);
+  give_back(held);
+  return held.allocation;
+}
+
+/// With the mutex.
+void Account::give_back(const Held& held) noexcept {
   const auto of_device = held_.find(held.allocation.device);
   if (held.lease == lease_ && of_device != held_.end()) {
     of_device->second -= held.allocation.bytes;
   }
-  return held.allocation;
 }
 
 } // namespace gputest::session

@@ -50,14 +50,15 @@ public:
   /// Ends the lease; says what it leaves. Nothing if there is none.
   Closing close() noexcept;
 
-  /// Counts bytes as held, before they are allocated. Throws LeaseExceeded with what is held and leased.
-  void reserve(const Allocation& allocation);
+  /// Counts bytes as held, before they are allocated. Returns the number of the lease, which may end before they are.
+  /// Throws LeaseExceeded with what is held and leased.
+  unsigned reserve(const Allocation& allocation);
 
   /// Takes a reservation back that came to nothing.
-  void cancel(const Allocation& allocation) noexcept;
+  void cancel(const Allocation& allocation, unsigned lease) noexcept;
 
   /// Notes where reserved bytes are.
-  void add(void* pointer, const Allocation& allocation);
+  void add(void* pointer, const Allocation& allocation, unsigned lease);
 
   /// Counts an allocation as freed, and returns it; nullopt if there is none there.
   std::optional<Allocation> remove(void* pointer) noexcept;
@@ -65,8 +66,9 @@ public:
 private:
   struct Held {
     Allocation allocation;
-    unsigned lease = 0; ///< under which it was made
+    unsigned lease = 0; ///< under which it was reserved
   };
+  void give_back(const Held& held) noexcept;
 
   std::mutex mutex_;
   bool guarded_ = false;

@@ -76,19 +76,19 @@ void* allocate(const Allocation& allocation, std::size_t alignment, StreamHandle
     return nullptr;
   }
   auto& account = Account::instance();
-  account.reserve(allocation);
+  const auto lease = account.reserve(allocation);
   void* pointer = nullptr;
   try {
     if (allocation.kind == MemoryKind::managed) {
       check_room(allocation);
     }
     pointer = process().allocate(allocation.kind, allocation.device, allocation.bytes, stream, wait);
-    account.add(pointer, allocation);
+    account.add(pointer, allocation, lease);
   } catch (...) {
     if (pointer != nullptr) {
       process().free(allocation.kind, allocation.device, pointer, allocation.bytes, stream);
     }
-    account.cancel(allocation);
+    account.cancel(allocation, lease);
     throw;
   }
   return pointer;

@@ -22,9 +22,9 @@ protected:
   /// Allocates as a memory resource does, at an address of its own.
   void* allocate(Bytes bytes, int device = 0, MemoryKind kind = MemoryKind::pool) {
     const Allocation allocation{kind, device, bytes};
-    account_.reserve(allocation);
+    const auto lease = account_.reserve(allocation);
     void* const place = &places_.at(next_++);
-    account_.add(place, allocation);
+    account_.add(place, allocation, lease);
     return place;
   }
 
@@ -76,8 +76,7 @@ TEST_F(AccountTest, has_room_again_for_what_was_freed_or_came_to_nothing) {
   ASSERT_TRUE(removed);
   EXPECT_EQ(removed->bytes, 1_GiB);
   EXPECT_FALSE(account_.remove(place)) << "freed twice";
-  account_.reserve({MemoryKind::pool, 0, 1_GiB});
-  account_.cancel({MemoryKind::pool, 0, 1_GiB});
+  account_.cancel({MemoryKind::pool, 0, 1_GiB}, account_.reserve({MemoryKind::pool, 0, 1_GiB}));
   EXPECT_EQ(refusal(1_GiB), "done");
   EXPECT_NE(refusal(1_B), "done");
 }
@@ -113,6 +112,23 @@ TEST_F(AccountTest, does_not_hold_what_one_test_leaves_against_the_next) {
   const auto closing = account_.close();
   EXPECT_EQ(closing.left.at(0).left.at(0).bytes, 1_GiB);
   EXPECT_EQ(closing.managed, 0_B);
+}
+
+TEST_F(AccountTest, counts_what_was_reserved_under_a_lease_that_has_ended_for_no_later_one) {
+  const Allocation late{MemoryKind::pool, 0, 1_GiB};
+  account_.open({"First.allocates_in_a_thread", {2_GiB}});
+  const auto first = account_.reserve(late);
+  EXPECT_EQ(account_.reserve(late), first);
+  account_.close();
+  account_.open({"Second.follows", {1_GiB}});
+  allocate(1_GiB);
+  account_.cancel(late, first);
+  EXPECT_NE(refusal(1_B), "done") << "it has freed nothing of the second's";
+  account_.add(&places_.back(), late, first);
+  EXPECT_TRUE(account_.remove(&places_.back()));
+  EXPECT_NE(refusal(1_B), "done");
+  account_.add(&places_.back(), late, first);
+  EXPECT_EQ(account_.close().left.at(0).left.at(0).bytes, 1_GiB) << "only the second's own";
 }
 
 TEST_F(AccountTest, still_counts_managed_memory_that_an_earlier_test_left) {
