@@ -9,6 +9,7 @@
 #include <gputest/error.hpp>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -17,10 +18,10 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 namespace gputest::os {
@@ -131,6 +132,27 @@ struct FileLock::Kernel {
 
   explicit Kernel(KeptDescriptor opened) : file{std::move(opened)} {}
 
+  /// Those of this process. By the file and not by its path, which may lead to another file tomorrow.
+  struct All {
+    std::mutex mutex;
+    std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Kernel>> files;
+  };
+  static All& all() {
+    static auto& all = *new All; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+    // In a forked child the thread mutexes may be locked by threads that only the parent has.
+    static const int watches_forks = ::pthread_atfork([] { all.mutex.lock(); }, [] { all.mutex.unlock(); },
+                                                      [] {
+                                                        for (const auto& [identity, file] : all.files) {
+                                                          if (const auto kernel = file.lock()) {
+                                                            new (&kernel->threads) std::mutex;
+                                                          }
+                                                        }
+                                                        all.mutex.unlock();
+                                                      });
+    static_cast<void>(watches_forks);
+    return all;
+  }
+
   /// Throws LedgerError if the kernel refuses, or if the file was closed by something else.
   bool try_lock() {
     const bool acquired = set_lock(file.unchecked_number(), F_WRLCK);
@@ -144,16 +166,11 @@ struct FileLock::Kernel {
 };
 
 FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
-  // By the file and not by its path, which may lead to another file tomorrow. And by the process: in a forked child the
-  // thread mutex may be locked for ever, by a thread that only the parent has.
-  using File = std::tuple<pid_t, dev_t, ino_t>;
-  static std::mutex guard;
-  static std::map<File, std::weak_ptr<Kernel>> open_files;
-
-  const std::lock_guard guarded{guard};
+  auto& all = Kernel::all();
+  const std::lock_guard guard{all.mutex};
   // Looked for before it is opened: to close one more descriptor of it would drop a lock that this process has.
   if (const auto seen = FileIdentity::at(file)) {
-    kernel_ = open_files[{own_pid(), seen->device, seen->inode}].lock();
+    kernel_ = all.files[{seen->device, seen->inode}].lock();
   }
   if (kernel_) {
     return;
@@ -164,7 +181,7 @@ FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
   }
   kernel_ = std::make_shared<Kernel>(KeptDescriptor{std::move(opened), file.path});
   const auto& identity = kernel_->file.identity();
-  open_files[{own_pid(), identity.device, identity.inode}] = kernel_;
+  all.files[{identity.device, identity.inode}] = kernel_;
 }
 
 FileLock::~FileLock() = default;

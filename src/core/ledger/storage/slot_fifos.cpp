@@ -118,7 +118,7 @@ namespace {
 
 /// The descriptor that is kept back for notify(), of a folder that there is always.
 struct Spare {
-  std::mutex threads;
+  std::mutex threads; ///< in a forked child it may be locked for ever, by a thread that only the parent has: try_lock()
   bool wanted = false; ///< since this process has a wake-up FIFO
   KeptDescriptor file;
 
@@ -137,11 +137,11 @@ Spare& spare() {
   return spare;
 }
 
-Descriptor open_to_notify(const FileAt& fifo) {
+Descriptor open_to_notify(const FileAt& fifo, bool has_spare) {
   // For both directions: if only for writing, SIGPIPE would end this process where the owner is killed before the
   // write.
   Descriptor file = fifo.open(O_RDWR, S_IFIFO);
-  if (!file && (errno == EMFILE || errno == ENFILE) && spare().file) {
+  if (!file && (errno == EMFILE || errno == ENFILE) && has_spare && spare().file) {
     spare().file = KeptDescriptor{};
     file = fifo.open(O_RDWR, S_IFIFO);
   }
@@ -157,7 +157,6 @@ WakeFifo::WakeFifo(const FileAt& fifo) {
     throw failure("open", fifo.path, errno);
   }
   file_ = KeptDescriptor{std::move(file), fifo.path};
-  // Not lock(): in a forked child it may be locked for ever, by a thread that only the parent has.
   if (const std::unique_lock guard{spare().threads, std::try_to_lock}) {
     spare().wanted = true;
     spare().make();
@@ -182,9 +181,9 @@ bool WakeFifo::is_notified() const {
 }
 
 void notify(const FileAt& fifo) {
-  const std::lock_guard guard{spare().threads};
+  const std::unique_lock has_spare{spare().threads, std::try_to_lock}; // a thread at a time notifies, under the mutex
   try {
-    const Descriptor file = open_to_notify(fifo);
+    const Descriptor file = open_to_notify(fifo, has_spare.owns_lock());
     if (!file && errno == ENOENT && !fifo.is_own()) {
       return; // another user has removed its own: that is no reason to give up a place
     }
@@ -200,7 +199,9 @@ void notify(const FileAt& fifo) {
     }
     throw CannotNotify{"cannot wake the owner of " + fifo.path + ": " + error.what()};
   }
-  spare().make();
+  if (has_spare) {
+    spare().make();
+  }
 }
 
 Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::chrono::milliseconds at_most) {

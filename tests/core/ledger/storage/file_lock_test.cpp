@@ -22,6 +22,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -96,6 +97,25 @@ TEST_F(FileLockTest, of_a_forked_child_is_its_own) {
   EXPECT_EQ(end_of(child), 0);
   ::close(pipe[0]);
   ::close(pipe[1]);
+}
+
+TEST_F(FileLockTest, of_a_forked_child_is_not_kept_by_a_thread_that_only_its_parent_has) {
+  FileLock lock{path_};
+  std::promise<void> is_locked;
+  std::promise<void> has_forked;
+  std::thread thread{[&] {
+    const std::lock_guard guard{lock};
+    is_locked.set_value();
+    has_forked.get_future().wait();
+  }};
+  is_locked.get_future().wait();
+  const pid_t child = start_child([&] {
+    const std::lock_guard guard{lock}; // when the parent's thread has unlocked it
+    return 0;
+  });
+  has_forked.set_value();
+  thread.join();
+  EXPECT_EQ(end_of(child), 0);
 }
 
 TEST_F(FileLockTest, keeps_other_threads_out_even_with_another_object) {
