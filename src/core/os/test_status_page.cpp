@@ -92,7 +92,7 @@ bool is_sealed(const Descriptor& file, std::size_t size) {
          status.st_size == static_cast<off_t>(size);
 }
 
-/// Whether a process has locked the file (F_OFD_SETLK): it lives.
+/// Whether a process has locked the file: it lives.
 bool is_locked(const Descriptor& file) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -279,6 +279,7 @@ std::shared_ptr<TestStatusPage> status_page_of_process() {
 struct PauseTimeLimit::Wait {
   explicit Wait(std::shared_ptr<TestStatusPage> waiting_for) : page{std::move(waiting_for)} {
     // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
+    // It is the process's: a lock of the open file (F_OFD_SETLK) would be kept by a process that it forks meanwhile.
     lock = open_page(page->path(), O_RDONLY);
     if (!is_sealed(lock, sizeof(TestStatusPage::Words))) { // the number of an inherited one is another file's by now
       return;
@@ -286,7 +287,7 @@ struct PauseTimeLimit::Wait {
     struct flock whole {};
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;
-    is_counted = ::fcntl(lock.number(), F_OFD_SETLK, &whole) == 0;
+    is_counted = ::fcntl(lock.number(), F_SETLK, &whole) == 0;
     if (is_counted) {
       page->words_->waits += one_begins_to_wait;
     }
@@ -301,6 +302,7 @@ struct PauseTimeLimit::Wait {
   Wait& operator=(const Wait&) = delete;
 
   std::shared_ptr<TestStatusPage> page;
+  pid_t pid = ::getpid();  ///< a forked process has a copy of this, and waits by itself
   Descriptor lock;         ///< of the page's file, by which the watcher sees that this process lives
   bool is_counted = false; ///< if not, no descriptor was left, and the watcher learns of this wait when it has ended
   KernelClock::time_point since = KernelClock::now();
@@ -312,13 +314,16 @@ PauseTimeLimit::PauseTimeLimit() {
   const std::lock_guard guard{of_process().mutex};
   if (of_process().page) {
     wait_ = of_all.lock();
-    if (!wait_ || wait_->page != of_process().page) {
+    if (!wait_ || wait_->page != of_process().page || wait_->pid != ::getpid()) {
       wait_ = std::make_shared<Wait>(of_process().page);
       of_all = wait_;
     }
   }
 }
 
-PauseTimeLimit::~PauseTimeLimit() = default;
+PauseTimeLimit::~PauseTimeLimit() {
+  const std::lock_guard guard{of_process().mutex}; // closing its file would take the lock of the next wait
+  wait_.reset();
+}
 
 } // namespace gputest::os

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -172,6 +173,43 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   EXPECT_FALSE(page.observe_waits());
   EXPECT_GT(page.waited(), seen);
   set_status_page_of_process(nullptr);
+}
+
+TEST(EntryPages, count_a_wait_for_the_process_that_waits_and_not_for_one_that_it_forks) {
+  TestStatusPage page;
+  std::array<int, 2> say{};
+  std::array<int, 2> hear{};
+  ASSERT_EQ(::pipe(say.data()), 0);
+  ASSERT_EQ(::pipe(hear.data()), 0);
+  const auto next = [&](int from) {
+    char word = 0;
+    return ::read(from, &word, 1) == 1;
+  };
+  const auto fork_while_it_waits = [&] {
+    set_status_page_of_process(TestStatusPage::open(page.path()));
+    const PauseTimeLimit waits;
+    tests::start_child([&] {
+      ::close(say[1]);
+      next(say[0]);
+      const PauseTimeLimit waits_itself;
+      static_cast<void>(!::write(hear[1], "+", 1));
+      next(say[0]); // until it is closed
+      return 0;
+    });
+    ::raise(SIGKILL);
+    return 0;
+  };
+  EXPECT_EQ(tests::in_child(fork_while_it_waits), -SIGKILL);
+  EXPECT_FALSE(page.observe_waits()) << "the process that waited was killed";
+  ASSERT_EQ(::write(say[1], "+", 1), 1);
+  ::close(hear[1]);
+  EXPECT_TRUE(next(hear[0]));
+  EXPECT_TRUE(page.observe_waits());
+  ::close(say[1]);
+  EXPECT_FALSE(next(hear[0])) << "it has ended";
+  EXPECT_FALSE(page.observe_waits());
+  ::close(say[0]);
+  ::close(hear[0]);
 }
 
 /// A watcher that asks once whether anybody waits, and is stopped before and after it looks for a lock.
