@@ -18,6 +18,17 @@ else()
 endif()\n")
 endfunction()
 
+# The script of a call of gpu_discover_tests(). If ctest names no configuration, it adds an entry that fails.
+function(_gputest_generate_discovery base text target)
+  string(GENEX_STRIP "${ARG_TEST_PREFIX}${target}_NOT_LISTED${ARG_TEST_SUFFIX}" name) # without what the configuration decides
+  _gputest_quote("${name}" name)
+  _gputest_quote("${CMAKE_COMMAND}" cmake)
+  _gputest_labels_of_not_listed("${ARG_MEMORY}" labels)
+  _gputest_generate_script("${base}" "${text}" "add_test(${name} ${cmake} -E echo
+    [[gputest: the configuration is not known. Write ctest -C <configuration>]])
+  set_tests_properties(${name} PROPERTIES WILL_FAIL ON LABELS \"${labels}\"${ARG_PAIRS_OF_LABELS})")
+endfunction()
+
 # The file of NEEDS, else of GPUTEST_NEEDS_FILE; empty if neither is given.
 function(_gputest_needs_file result)
   set(needs "${ARG_NEEDS}")

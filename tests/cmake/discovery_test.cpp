@@ -692,11 +692,23 @@ TEST_F(Discovery, puts_the_launcher_before_entries_that_use_a_gpu) {
   EXPECT_EQ(all.at("off.Small.test").command.at(2), path("tests"));
 }
 
+TEST_F(Discovery, names_what_cannot_be_listed_alike_in_portable_mode) {
+  configure("include(" DISCOVERY_MODULES
+            "/portable.cmake)\ngpu_discover_tests(tests TEST_FILTER NoSuch.* TEST_PREFIX p. TEST_SUFFIX .s)\n");
+  EXPECT_THAT(ctest({"-N"}).out, HasSubstr(": p.tests_NOT_LISTED.s\n"));
+}
+
 #ifdef DISCOVERY_NINJA
-TEST_F(Discovery, gives_what_uses_no_gpu_no_label_of_gpu_tests_where_the_configuration_is_not_known) {
-  configure("gpu_discover_tests(tests MEMORY none LABELS mine)\n",
-            {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
-  EXPECT_EQ(entries().at("tests_NOT_LISTED").properties.at("LABELS").dump(), R"(["mine"])");
+TEST_F(Discovery, has_the_names_and_labels_of_the_call_where_the_configuration_is_not_known) {
+  for (const std::string mode : {"", "include(" DISCOVERY_MODULES "/portable.cmake)\n"}) {
+    configure(mode + "gpu_discover_tests(tests MEMORY none LABELS mine TEST_PREFIX p. TEST_SUFFIX .s)\n",
+              {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
+    ASSERT_THAT(names(), ElementsAre("p.tests_NOT_LISTED.s")) << mode;
+    EXPECT_EQ(entries().at("p.tests_NOT_LISTED.s").properties.at("LABELS").dump(), R"(["mine"])");
+    const auto ended = ctest({"-V"});
+    EXPECT_NE(ended.exit_code, 0);
+    EXPECT_THAT(ended.out, HasSubstr(": gputest: the configuration is not known. Write ctest -C <configuration>\n"));
+  }
 }
 
 TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
@@ -723,7 +735,7 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
     const auto ended = ctest({"-C", configuration, "--output-on-failure"});
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_THAT(ended.out, HasSubstr("gputest: the configuration is not known. Write ctest -C <configuration>"));
-    EXPECT_EQ(entries_in(path("build"), {"-C", configuration}).at("tests_NOT_LISTED").properties.at("LABELS").dump(),
+    EXPECT_EQ(entries_in(path("build"), {"-C", configuration}).at(".tests_NOT_LISTED").properties.at("LABELS").dump(),
               R"(["gpu","gpu_medium","gpu_small","mine"])");
   }
 
