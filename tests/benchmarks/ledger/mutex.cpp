@@ -93,6 +93,7 @@ Table measure_mutex(const std::string& folder, int repeats) {
   for (int repeat = 0; repeat < repeats; ++repeat) {
     measure(devices, place, *scene.begin());
   }
+  must_have_recorded(scene->recording);
   const auto& quiet = scene->recording.phases[Recording::quiet];
   const auto& busy = scene->recording.phases[Recording::others_start];
   Table table{"mutex",

@@ -71,6 +71,7 @@ double measure(const Devices& devices, const std::string& place, const Case& one
       throw std::runtime_error{"a process that uses a device did not end within 60 s"};
     }
   }
+  must_have_recorded(scene->recording);
   return static_cast<double>(scene->recording.nvml_calls) / static_cast<double>(scene->grants);
 }
 

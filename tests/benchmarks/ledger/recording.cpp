@@ -133,6 +133,19 @@ void record_nvml_calls(std::uint64_t calls) {
   }
 }
 
+void must_have_recorded(const Recording& recording) {
+  const auto in_a_phase = [&](Samples Recording::Phase::*samples) {
+    return std::any_of(recording.phases.begin(), recording.phases.end(),
+                       [samples](const Recording::Phase& phase) { return !(phase.*samples).all().empty(); });
+  };
+  const bool looked = in_a_phase(&Recording::Phase::looks);
+  if (looked && (!in_a_phase(&Recording::Phase::held) || recording.nvml_calls == 0)) {
+    throw std::logic_error{
+        "nothing was recorded of the ledger's mutex, or of NVML: the linker did not put recording.cpp in place of "
+        "the library's functions"};
+  }
+}
+
 bool others_start() { return recording != nullptr && recording->phase == Recording::others_start; }
 
 OtherMutex::OtherMutex() { other_mutexes = true; }

@@ -49,6 +49,10 @@ void record_to(Recording* recording);
 /// Adds to the calls of NVML's functions. recording.cpp counts those of a real NVML itself.
 void record_nvml_calls(std::uint64_t calls);
 
+/// Throws where devices were looked at, and no mutex or no call of NVML was recorded: recording.cpp is then not linked
+/// in place of the library's functions.
+void must_have_recorded(const Recording& recording);
+
 /// Whether the phase is that in which other processes start.
 [[nodiscard]] bool others_start();
 
