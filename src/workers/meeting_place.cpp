@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/user_folder.hpp"
 #include "supervise/orphan.hpp"
 #include "workers/test_case.hpp"
 
@@ -106,11 +107,11 @@ MeetingPlace open_meeting_place(const std::string& worker_key) {
   }
   found.worker_key = worker_key;
   found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
-  // Somebody else may have taken the usual name: then the folder is below the ledger's.
+  // Where /tmp cannot be used, the folder is below the ledger's.
   std::string home;
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
     if (!found.user_folder && !above.empty()) {
-      home = above + "/gputest-" + std::to_string(own_user());
+      home = above == "/tmp" ? os::user_folder() : above + "/gputest-" + std::to_string(own_user());
       found.user_folder = open_own_folder(AT_FDCWD, home);
       if (!found.user_folder && !worker_key.empty()) {
         const WithoutUmask modes;

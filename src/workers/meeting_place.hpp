@@ -22,7 +22,7 @@ using os::Descriptor;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// Where the clients and supervisors of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<worker key>/`.
+/// Where the clients and supervisors of one ctest run meet: `<user_folder()>/workers/<run>/<worker key>/`.
 /// Only this user can reach it. It holds:
 ///
 /// - `job-<time>-<pid>`: the socket of a client that waits for a worker (Job);
@@ -50,7 +50,7 @@ struct MeetingPlace {
   std::string worker_key;
   std::string run_name;   ///< `<ctest's pid>-<start>-<pid namespace>`
   Descriptor ctest;       ///< a pidfd, readable when ctest has ended
-  Descriptor user_folder; ///< `gputest-<uid>`
+  Descriptor user_folder; ///< user_folder()
   Descriptor run_folder;
   Descriptor key_folder; ///< of the worker key
   std::string problem;   ///< why there is none; empty: there is

@@ -4,6 +4,7 @@
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/user_folder.hpp"
 #include "core/policy/text.hpp"
 
 #include <algorithm>
@@ -193,7 +194,7 @@ void renew_what_is_given(ProcessSnapshot& state) {
 }
 
 std::vector<std::string> folders_of_devices() {
-  static const auto own = "/tmp/gputest-" + std::to_string(::geteuid()) + "/";
+  static const auto own = os::user_folder() + "/";
   return {"/dev/nvidia", "/proc/driver/nvidia", own, "/run/gputest/"};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/ctest_run.hpp"
 
+#include "core/os/user_folder.hpp"
 #include "support/child_process.hpp"
 
 #include <filesystem>
@@ -38,7 +39,7 @@ Runners runners_of_next_case(ChildProcess& ctest) {
   return runners;
 }
 
-std::string workers_folder() { return "/tmp/gputest-" + std::to_string(::geteuid()) + "/workers"; }
+std::string workers_folder() { return os::user_folder() + "/workers"; }
 
 std::vector<std::string> folders_of(pid_t ctest) {
   std::vector<std::string> found;

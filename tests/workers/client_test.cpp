@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/user_folder.hpp"
 #include "support/ctest_run.hpp"
 
 #include <gmock/gmock.h>
@@ -313,10 +314,18 @@ TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_cannot_tell_it_
   EXPECT_THAT(result.output, HasSubstr("gputest: failed: closes failed in a worker"));
 }
 
-TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {
+class WorkerCaseWithout : public WorkerCase, public testing::WithParamInterface<std::string> {};
+
+TEST_P(WorkerCaseWithout, the_usual_folder_uses_another) {
+  // Closed by its mode: one below the ledger's. Another user's: one beside it.
+  const auto beside = os::user_folder() + ".1";
   folder_write("run",
-               "usual=/tmp/gputest-$(id -u); mkdir -p -m 700 $usual && mount -t tmpfs -o mode=755 none $usual || "
-               "exit 253; exec \"$@\"");
+               "usual=" + os::user_folder() + "; for each in $usual=" + GetParam() + " " + beside +
+                   "=mode=700; do mkdir -p -m 700 ${each%%=*} && mount -t tmpfs -o ${each#*=} none ${each%%=*} || "
+                   "exit 253; done; exec \"$@\"");
+  if (GetParam() != "mode=755") {
+    set("GPUTEST_DIR", "");
+  }
   add("Crash.at_an_idle_end");
   add("Plain.a");
   add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
@@ -328,8 +337,12 @@ TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usua
   }
   const auto results = results_of(ended.out);
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Crash.at_an_idle_end").processes) << ended.out;
+  EXPECT_EQ(results.at("Plain.a").word, "Passed") << ended.out;
   EXPECT_EQ(results.at("workers_end").word, "Failed") << "it looks in the same folder";
+  ::rmdir(beside.c_str());
 }
+
+INSTANTIATE_TEST_SUITE_P(Workers, WorkerCaseWithout, testing::Values("mode=755", "mode=700,uid=4242"));
 
 TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case_and_why_a_worker_was_started) {
   set("GPUTEST_LOG", path("log"));

@@ -5,7 +5,7 @@
 // clang-format off
 // | attack | outcome |
 // | --- | --- |
-// | private folder: look into it, or make it first | nothing to see; an error that names whose it is |
+// | private folder: look into it, or take its name | nothing to see; the victim uses another name |
 // | a link, a file, a device or a FIFO of another in the place of a wake-up FIFO | nothing is written, nobody is woken |
 // | own part of the shared folder truncated, garbage, replaced, closed by chmod | an error for all that names part and owner |
 // | a lease (F_SETLEASE) kept on a file of its own part | an error at once for those that open it, which names part and owner |
@@ -23,6 +23,7 @@
 
 #include "core/ledger/ledger_test.hpp"
 #include "core/ledger/stored_record.hpp"
+#include "core/os/user_folder.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_mount.hpp"
@@ -489,37 +490,67 @@ TEST_F(HostileUser, that_keeps_the_mutex_is_named_in_an_error_within_its_bound) 
   EXPECT_EQ(victim.ask("lease victim 1 60"), "granted 1") << "and what could not be released was released now";
 }
 
-TEST_F(HostileUser, cannot_reach_a_private_folder_nor_make_it_first) {
+TEST_F(HostileUser, cannot_reach_a_private_folder_nor_keep_this_user_from_having_one) {
   const std::string mine = folder_.path() + "/private";
   static_cast<void>(ledger::Ledger{mine, std::make_shared<SharedProbe>(probe_file())});
   EXPECT_FALSE(attack([&] { return ::open(mine.c_str(), O_RDONLY) >= 0; }));
   EXPECT_FALSE(attack([&] { return ::open((mine + "/ledger-4/mutex").c_str(), O_RDWR) >= 0; }));
   in_private_tmpfs("/tmp", "size=8m,mode=1777", [] {
-    const std::string folder = os::ledger_folder("", "simulated:1x1GiB");
-    EXPECT_EQ(folder, "/tmp/gputest-0");
+    const auto own_folder = [] { return os::ledger_folder("", "simulated:1x1GiB"); };
+    const std::string usual = "/tmp/gputest-0";
+    EXPECT_EQ(own_folder(), usual);
     const auto made_first = [&](const std::function<bool()>& make) {
       EXPECT_TRUE(attack(make));
-      const auto said = message_of<LedgerError>([&] { os::LedgerFolder{folder}; });
-      for (const std::string& place : {folder, std::string{"/tmp/elsewhere"}}) {
+      const auto instead = own_folder();
+      EXPECT_EQ(message_of<LedgerError>([&] { os::LedgerFolder{instead}; }), "done");
+      EXPECT_EQ(fs::status(instead).permissions(), fs::perms::owner_all);
+      for (const std::string& place : {usual, std::string{"/tmp/elsewhere"}}) {
         EXPECT_TRUE(!fs::is_directory(fs::symlink_status(place)) || fs::is_empty(place)) << "written into " << place;
+        fs::remove_all(place);
       }
-      fs::remove_all(folder);
-      fs::remove_all("/tmp/elsewhere");
-      return said;
+      EXPECT_EQ(own_folder(), instead) << "as other processes use it";
+      fs::remove(instead);
+      return instead;
     };
-    EXPECT_THAT(made_first([&] { return ::mkdir(folder.c_str(), 0777) == 0; }),
-                StartsWith("/tmp/gputest-0 belongs to nobody (uid 65534), and not to root (uid 0): it is not used. An "
-                           "administrator can remove it"));
-    EXPECT_THAT(made_first([&] {
-                  return ::mkdir("/tmp/elsewhere", 0777) == 0 && ::symlink("/tmp/elsewhere", folder.c_str()) == 0;
-                }),
-                StartsWith("/tmp/gputest-0 is not a folder, but a symbolic link to /tmp/elsewhere: it is not used"));
-    EXPECT_THAT(made_first([&] { return ::mkfifo(folder.c_str(), 0666) == 0; }),
-                StartsWith("/tmp/gputest-0 is not a folder, but a FIFO: it is not used"));
-    EXPECT_EQ(::mkdir(folder.c_str(), 0700), 0);
-    EXPECT_EQ(::chmod(folder.c_str(), 0755), 0);
-    EXPECT_THAT(message_of<LedgerError>([&] { os::LedgerFolder{folder}; }),
+    EXPECT_EQ(made_first([&] { return ::mkdir(usual.c_str(), 0777) == 0; }), usual + ".1");
+    EXPECT_EQ(made_first([&] {
+                return ::mkdir("/tmp/elsewhere", 0777) == 0 && ::symlink("/tmp/elsewhere", usual.c_str()) == 0;
+              }),
+              usual + ".1");
+    EXPECT_EQ(made_first([&] { return ::mkfifo(usual.c_str(), 0666) == 0; }), usual + ".1");
+    EXPECT_EQ(made_first([&] {
+                bool all = ::mkdir(usual.c_str(), 0777) == 0;
+                for (int number = 0; number < 2000; ++number) {
+                  all &= ::mkdir((usual + "." + std::to_string(number)).c_str(), 0777) == 0;
+                }
+                return all && ::mkdir((usual + ".02000").c_str(), 0777) == 0;
+              }),
+              usual + ".2000");
+    fs::create_directory(usual + ".1999.d");
+    EXPECT_EQ(own_folder(), usual) << "nobody has it any more";
+    EXPECT_EQ(::mkdir(usual.c_str(), 0700), 0);
+    EXPECT_EQ(::chmod(usual.c_str(), 0755), 0);
+    EXPECT_THAT(message_of<LedgerError>([&] { os::LedgerFolder{own_folder()}; }),
                 StartsWith("/tmp/gputest-0 has the mode 0755, with which others can reach what is in it"));
+  });
+}
+
+TEST_F(HostileUser, shares_its_id_with_users_whom_a_namespace_does_not_know_and_no_folder) {
+  in_private_tmpfs("/tmp", "size=8m,mode=1777", [] {
+    EXPECT_EQ(::mkdir("/tmp/gputest-65534", 0700), 0);
+    const int status = in_child([] {
+      become_member(another_member);
+      if (::unshare(CLONE_NEWUSER) != 0) {
+        return 2;
+      }
+      const auto own = os::user_folder();
+      os::LedgerFolder{own};
+      return own == "/tmp/gputest-65534.1" && os::user_folder() == own ? 0 : 1;
+    });
+    if (status == 2) {
+      GTEST_SKIP() << "this user may not make a user namespace";
+    }
+    EXPECT_EQ(status, 0);
   });
 }
 

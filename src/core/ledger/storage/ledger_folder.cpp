@@ -4,6 +4,7 @@
 #include "core/ledger/storage/file_lock.hpp"
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
+#include "core/os/user_folder.hpp"
 
 #include <gputest/error.hpp>
 
@@ -45,8 +46,6 @@ constexpr std::array network_file_systems{
     FileSystem{0xBACBACBC, "vmhgfs"}, // likewise
     FileSystem{0x65735546, "FUSE"},   // sshfs, virtiofs, or a local one: nobody can tell
 };
-
-std::string private_path() { return "/tmp/gputest-" + std::to_string(::geteuid()); }
 
 std::string octal(mode_t mode) {
   std::array<char, 8> text{};
@@ -141,13 +140,13 @@ LedgerFolder::LedgerFolder(const std::string& path) {
     }
     // Of another user's there is more to say than that it is closed.
     const bool seen = ::fstatat(parent.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-    const auto why = seen ? problem(status, path == private_path()) : "";
+    const auto why = seen ? problem(status, path == user_folder()) : "";
     throw why.empty() ? failure_here("open the folder", path, error) : LedgerError{path + " " + why};
   }
   if (::fstat(folder.number(), &status) != 0) {
     throw failure_here("look at the folder", path, errno);
   }
-  if (const auto why = problem(status, path == private_path()); !why.empty()) {
+  if (const auto why = problem(status, path == user_folder()); !why.empty()) {
     throw LedgerError{path + " " + why};
   }
   shared_ = looks_shared(status);
@@ -188,11 +187,11 @@ std::string ledger_folder(const std::string& setting, const std::string& devices
     return setting;
   }
   if (devices.compare(0, 10, "simulated:") == 0) {
-    return private_path();
+    return user_folder();
   }
   struct stat status {};
   if (::lstat(shared_path, &status) != 0) {
-    return private_path();
+    return user_folder();
   }
   const auto why = !S_ISDIR(status.st_mode) ? "is not a folder, and a shared one must be one"
                    : !looks_shared(status)
@@ -204,13 +203,13 @@ std::string ledger_folder(const std::string& setting, const std::string& devices
                       "; an administrator has to make it anew as the README says, or set GPUTEST_DIR to a folder of "
                       "your own"};
   }
-  return ::faccessat(AT_FDCWD, shared_path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 ? shared_path : private_path();
+  return ::faccessat(AT_FDCWD, shared_path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 ? shared_path : user_folder();
 }
 
 std::string private_folder(const std::string& setting) {
   struct stat status {};
   const bool usable = !setting.empty() && (::stat(setting.c_str(), &status) != 0 || !looks_shared(status));
-  return usable ? setting : private_path();
+  return usable ? setting : user_folder();
 }
 
 bool has_store(const std::string& folder, const std::string& name) {

@@ -53,8 +53,8 @@ private:
 };
 
 /// Where the ledger is: `setting` (GPUTEST_DIR) if there is one, else the machine's shared folder, /run/gputest, where
-/// an administrator has made one and this user is a member of its group, else the private folder of this user,
-/// /tmp/gputest-<uid>. Where `devices` (GPUTEST_DEVICES) are simulated it is never the machine's. Looks at nothing of
+/// an administrator has made one and this user is a member of its group, else the private folder of this user
+/// (user_folder()). Where `devices` (GPUTEST_DEVICES) are simulated it is never the machine's. Looks at nothing of
 /// the environment.
 ///
 /// Throws LedgerError if the shared folder is not as it must be.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/storage/ledger_folder.hpp"
 
+#include "core/os/user_folder.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
@@ -34,7 +35,7 @@ TEST(PrivateFolder, of_a_setting_is_the_folder_unless_that_is_shared) {
   const tests::PrivateFolder parent;
   const std::string shared = parent.path() + "/shared";
   tests::make_shared_folder(shared);
-  const std::string own = "/tmp/gputest-" + std::to_string(::geteuid());
+  const auto own = user_folder();
   EXPECT_EQ(private_folder(shared), own) << "what is not for others has no place there";
   EXPECT_EQ(private_folder(parent.path()), parent.path());
   EXPECT_EQ(private_folder(parent.path() + "/not_made_yet"), parent.path() + "/not_made_yet");
@@ -235,7 +236,7 @@ TEST_F(LedgerFolderTest, that_cannot_be_looked_into_is_an_error_and_not_one_with
 
 TEST(LedgerFolderPath, is_the_setting_else_for_simulated_devices_this_users_own) {
   EXPECT_EQ(ledger_folder("/a", "simulated:1x1GiB"), "/a");
-  EXPECT_EQ(ledger_folder("", "simulated:1x1GiB"), "/tmp/gputest-" + std::to_string(::geteuid()));
+  EXPECT_EQ(ledger_folder("", "simulated:1x1GiB"), user_folder());
 }
 
 TEST(LedgerFolders, know_file_systems_of_other_machines_by_their_types) {
