@@ -43,7 +43,7 @@ private:
     policy::Capacity capacity(const std::vector<ledger::Record>&, policy::DeviceMask) const override {
       return {total_, 0};
     }
-    bool is_back(const ledger::Record&) const override { return true; }
+    bool is_back(const ledger::Record&, const std::vector<ledger::Record>&) const override { return true; }
 
   private:
     std::uint64_t total_;

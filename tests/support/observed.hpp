@@ -22,7 +22,10 @@ public:
     return capacity_();
   }
 
-  [[nodiscard]] bool is_back(const ledger::Record& ended) const override { return is_back_(ended); }
+  [[nodiscard]] bool is_back(const ledger::Record& ended,
+                             const std::vector<ledger::Record>& /*entries*/) const override {
+    return is_back_(ended);
+  }
 
 private:
   std::function<policy::Capacity()> capacity_;

@@ -48,6 +48,13 @@ SeenProcess identify(const devices::ProcessMemory& listed) {
   return seen;
 }
 
+/// Whether a process in the driver's list means something here. A pid that no process has may be one of another pid
+/// namespace, unless it is on the ledger: then its process has ended, and the device still has memory of it.
+bool is_known(const SeenProcess& process, const std::vector<Record>& records) {
+  return process.known_here || std::any_of(records.begin(), records.end(),
+                                           [&](const Record& record) { return record.pid == process.family.front(); });
+}
+
 /// The process on the ledger that one in the driver's list belongs to: itself, an ancestor, or the one under whose
 /// lease it was started by somebody else, as an MPI rank is by Slurm's daemon. Its own pid if there is none.
 std::int64_t owner_of(const SeenProcess& process, const std::vector<Record>& records) {
@@ -107,19 +114,25 @@ public:
             policy::most_processes(facts_)};
   }
 
-  [[nodiscard]] bool is_back(const Record& ended) const override {
+  [[nodiscard]] bool is_back(const Record& ended, const std::vector<Record>& records) const override {
     if (!in_list_) {
       return ends_with_its_process_; // else another process, which sees the device, will tell
     }
+    const auto any_listed = [&](auto is_it) {
+      return processes_ && std::any_of(processes_->begin(), processes_->end(), is_it);
+    };
     // The driver's pids mean something here if they are of this process's pid namespace. One of a process that has just
     // ended proves nothing.
-    if (processes_ && std::any_of(processes_->begin(), processes_->end(),
-                                  [](const SeenProcess& process) { return process.known_here; })) {
-      return std::none_of(processes_->begin(), processes_->end(),
-                          [&](const SeenProcess& process) { return is_the_same(process, ended); });
+    const bool are_pids_of_here = any_listed([](const SeenProcess& process) { return process.known_here; });
+    if (are_pids_of_here) {
+      const bool is_listed = any_listed([&](const SeenProcess& process) { return is_the_same(process, ended); });
+      if (is_listed || !any_listed([&](const SeenProcess& process) { return !is_known(process, records); })) {
+        return !is_listed;
+      }
     }
-    // No list, an empty one, or one of another pid namespace. What is in use may be the dead's as well as that of the
-    // living, who need not have allocated what they claim.
+    // No list, an empty one, one of another pid namespace, or one with a process that has ended, which the dead one may
+    // have started. What is in use may be the dead's as well as that of the living, who need not have allocated what
+    // they claim.
     const auto first_seen = ends_seen_->try_emplace(ended.identity, observed_at_).first->second;
     return used_bytes_ <= ledger::bytes_of_an_unused_device || observed_at_ - first_seen >= long_ago_;
   }
@@ -148,7 +161,7 @@ private:
     }
     std::vector<policy::ListedProcess> listed;
     for (const SeenProcess& process : *processes_) {
-      listed.push_back({owner_of(process, records), process.used_bytes, process.known_here});
+      listed.push_back({owner_of(process, records), process.used_bytes, is_known(process, records)});
     }
     return listed;
   }

@@ -25,7 +25,7 @@ bool still_counts(const Record& record, const std::vector<Record>& records, cons
   for (std::size_t i = 0; i < uuids.size(); ++i) {
     const auto device = policy::DeviceMask{1} << i;
     if ((record.claim.devices & device) != 0 && probe.capacity(uuids[i], records, device).total_bytes != 0 &&
-        !probe.is_back(uuids[i], record)) {
+        !probe.is_back(uuids[i], record, records)) {
       return true;
     }
   }

@@ -61,9 +61,10 @@ public:
     return {};
   }
 
-  /// Whether the device showed that the memory of this ended process is back. True only of a process whose end was seen
-  /// before the observation began: one that lived then may not have allocated yet.
-  [[nodiscard]] virtual bool is_back(const Record& ended) const = 0;
+  /// Whether the device showed that the memory of this ended process, and of those that it had started, is back, given
+  /// everybody on the ledger. True only of a process whose end was seen before the observation began: one that lived
+  /// then may not have allocated yet.
+  [[nodiscard]] virtual bool is_back(const Record& ended, const std::vector<Record>& records) const = 0;
 };
 
 /// What the ledger has to know of devices; device_probe.hpp has what it is made of, tests imitate it.
@@ -85,8 +86,8 @@ public:
                                           policy::DeviceMask device) const {
     return observe(uuid)->capacity(records, device);
   }
-  [[nodiscard]] bool is_back(const std::string& uuid, const Record& ended) const {
-    return observe(uuid)->is_back(ended);
+  [[nodiscard]] bool is_back(const std::string& uuid, const Record& ended, const std::vector<Record>& records) const {
+    return observe(uuid)->is_back(ended, records);
   }
 };
 

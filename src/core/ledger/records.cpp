@@ -77,7 +77,9 @@ Observations Records::observe_free_memory_only(DeviceMask devices) const {
                                             DeviceMask /*device*/) const override {
       return capacity_;
     }
-    [[nodiscard]] bool is_back(const Record& /*ended*/) const override { return false; }
+    [[nodiscard]] bool is_back(const Record& /*ended*/, const std::vector<Record>& /*records*/) const override {
+      return false;
+    }
 
   private:
     policy::Capacity capacity_;
@@ -108,7 +110,7 @@ void Records::reap(std::vector<Record>& all, const std::vector<Record>& ended, c
       const auto observation = seen.devices.find(index);
       const bool is_device = observation != seen.devices.end() || !devices_->uuid(index).empty();
       // Where there is no device there is nothing that could be out.
-      back = back && (!is_device || (observation != seen.devices.end() && observation->second->is_back(*record)));
+      back = back && (!is_device || (observation != seen.devices.end() && observation->second->is_back(*record, all)));
     });
     if (back) {
       if (store_->is_own(record->slot)) {

@@ -19,7 +19,10 @@ public:
                                               policy::DeviceMask /*device*/) const override {
         return {whole_device, 0};
       }
-      [[nodiscard]] bool is_back(const ledger::Record& /*ended*/) const override { return true; }
+      [[nodiscard]] bool is_back(const ledger::Record& /*ended*/,
+                                 const std::vector<ledger::Record>& /*entries*/) const override {
+        return true;
+      }
     };
     return std::make_shared<Always>();
   }

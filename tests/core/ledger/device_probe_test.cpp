@@ -42,6 +42,7 @@ private:
 };
 
 constexpr policy::DeviceMask device = 4;
+constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
 
 Record entry(std::size_t slot, std::int64_t pid, std::uint64_t overhead, std::uint64_t lease = 0) {
   Record entry;
@@ -61,7 +62,9 @@ protected:
     return probe_->capacity("GPU-a", entries, device).external_bytes;
   }
 
-  bool is_back(const Record& ended) { return probe_->is_back("GPU-a", ended); }
+  bool is_back(const Record& ended, const std::vector<Record>& others = {}) {
+    return probe_->is_back("GPU-a", ended, others);
+  }
 
   std::shared_ptr<FakeDevices> devices_ = std::make_shared<FakeDevices>();
   std::shared_ptr<const DeviceProbe> probe_ = make_probe(devices_);
@@ -132,11 +135,11 @@ TEST_F(DeviceProbeTest, does_not_take_a_process_that_has_got_the_pid_of_an_ended
   auto ended = entry(0, self_, 50);
   ended.start_time = os::start_time_of(os::own_pid()).value_or(0);
   ASSERT_NE(ended.start_time, 0U);
-  EXPECT_FALSE(probe_->is_back("GPU-a", ended)) << "the driver still lists it";
+  EXPECT_FALSE(is_back(ended)) << "the driver still lists it";
   ++ended.start_time;
-  EXPECT_TRUE(probe_->is_back("GPU-a", ended)) << "another process uses that memory";
+  EXPECT_TRUE(is_back(ended)) << "another process uses that memory";
   ended.start_time = 0;
-  EXPECT_FALSE(probe_->is_back("GPU-a", ended)) << "not known";
+  EXPECT_FALSE(is_back(ended)) << "not known";
 }
 
 TEST_F(DeviceProbeTest, counts_a_process_that_was_started_under_a_lease_by_somebody_else_for_its_holder) {
@@ -211,7 +214,6 @@ TEST_F(DeviceProbeTest, counts_children_of_a_process_on_the_ledger_as_that_one) 
 }
 
 TEST_F(DeviceProbeTest, counts_what_is_used_beyond_all_claims_where_pids_mean_nothing_here) {
-  constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
   devices_->use = {80, {{{no_process, 80}}}};
   EXPECT_EQ(external({entry(0, self_, 50)}), 30U);
   devices_->use = {80, std::nullopt};
@@ -227,29 +229,46 @@ TEST_F(DeviceProbeTest, sees_memory_back_when_the_process_is_not_listed_any_more
   EXPECT_TRUE(is_back(ended)) << "whatever others use";
 }
 
+TEST_F(DeviceProbeTest, waits_for_memory_of_an_ended_process_that_the_dead_one_may_have_started) {
+  const Record launcher = entry(0, 7, 50, 300);
+  const Record other = entry(1, no_process, 50);
+  devices_->use = {bytes_of_an_unused_device + 1, {{{self_, 350}, {no_process, 350}}}};
+  EXPECT_FALSE(is_back(launcher, {launcher, entry(2, self_, 350)})) << "it may be the launcher's command";
+  EXPECT_TRUE(is_back(launcher, {launcher, other})) << "it is another process of the ledger";
+  EXPECT_FALSE(is_back(other, {launcher, other}));
+  EXPECT_TRUE(make_probe(devices_, std::chrono::hours{0})->is_back("GPU-a", launcher, {launcher}))
+      << "it is somebody else's";
+}
+
+TEST_F(DeviceProbeTest, knows_what_external_processes_use_while_memory_of_an_ended_process_is_on_its_way_back) {
+  const Record ended = entry(0, no_process, 50, 300);
+  const Record has_not_allocated = entry(1, self_, 10, 400);
+  devices_->use = {600, {{{no_process, 350}, {parent_, 250}}}};
+  EXPECT_EQ(external({ended, has_not_allocated}), 250U);
+}
+
 TEST_F(DeviceProbeTest, without_a_list_waits_for_memory_of_the_dead_as_long_as_it_can_be_theirs) {
-  constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
   const Record ended = entry(0, 7, 50, 300);
   const std::vector<std::optional<std::vector<devices::ProcessMemory>>> lists{
       std::nullopt, std::vector<devices::ProcessMemory>{}, std::vector<devices::ProcessMemory>{{no_process, 1}}};
   for (const auto& list : lists) {
     devices_->use = {(32U << 20U) + 1, list};
-    EXPECT_FALSE(make_probe(devices_, std::chrono::hours{1})->is_back("GPU-a", ended));
-    EXPECT_TRUE(make_probe(devices_, std::chrono::hours{0})->is_back("GPU-a", ended)) << "it is somebody else's";
+    EXPECT_FALSE(make_probe(devices_, std::chrono::hours{1})->is_back("GPU-a", ended, {}));
+    EXPECT_TRUE(make_probe(devices_, std::chrono::hours{0})->is_back("GPU-a", ended, {})) << "it is somebody else's";
     devices_->use = {32U << 20U, list}; // what a driver keeps by itself
-    EXPECT_TRUE(make_probe(devices_, std::chrono::hours{1})->is_back("GPU-a", ended));
+    EXPECT_TRUE(make_probe(devices_, std::chrono::hours{1})->is_back("GPU-a", ended, {}));
   }
 }
 
 TEST_F(DeviceProbeTest, leaves_a_device_that_is_not_visible_to_other_processes_unless_it_is_simulated) {
   const Record ended = entry(0, 7, 50);
-  EXPECT_FALSE(probe_->is_back("GPU-none", ended));
+  EXPECT_FALSE(probe_->is_back("GPU-none", ended, {}));
   const auto uuid = [](const std::string& setting) {
     return devices::simulated_uuids(policy::parse_simulated_devices(setting)).front();
   };
-  EXPECT_TRUE(probe_->is_back(uuid("1x1GiB"), ended));
-  EXPECT_TRUE(probe_->is_back(uuid("1x1GiB,mig"), ended));
-  EXPECT_FALSE(probe_->is_back(uuid("1x1GiB,return=1ms"), ended)) << "it may come back later";
+  EXPECT_TRUE(probe_->is_back(uuid("1x1GiB"), ended, {}));
+  EXPECT_TRUE(probe_->is_back(uuid("1x1GiB,mig"), ended, {}));
+  EXPECT_FALSE(probe_->is_back(uuid("1x1GiB,return=1ms"), ended, {})) << "it may come back later";
 }
 
 } // namespace

@@ -117,7 +117,10 @@ public:
         }
         return {100, external};
       }
-      [[nodiscard]] bool is_back(const ledger::Record& /*ended*/) const override { return true; }
+      [[nodiscard]] bool is_back(const ledger::Record& /*ended*/,
+                                 const std::vector<ledger::Record>& /*records*/) const override {
+        return true;
+      }
     };
     return std::make_shared<Seen>();
   }

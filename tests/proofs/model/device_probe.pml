@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core/ledger/device_probe where the driver lists no processes: memory is back when nothing at all is in use. That what is in
-   use a second later counts as an external process's is left out, as all time is. */
+/* core/ledger/device_probe where the driver's list does not say whose memory it is. That what is in use a second later counts
+   as an external process's is left out, as all time is. */
+
+#ifdef PROBE_LISTS_CHILDREN
+/* All memory is that of children of those on the ledger, which have ended as well: the list has pids that nobody here knows. */
+inline figure_is_back(q) {
+  x_figure = true;
+#ifndef BUG_PROBE_KNOWS_NO_CHILDREN
+  x_s = 0;
+  do
+  :: x_s < PROCESSES ->
+     x_figure = x_figure && (alive[x_s] || in_use[x_s] == 0 || (own_devices[x_s] & own_devices[q]) == 0);
+     x_s++
+  :: else -> break
+  od;
+  x_s = 0
+#endif
+}
+#else
+/* There is no list: memory is back when nothing at all is in use. */
 
 #ifdef BUG_PROBE_COUNTS_CLAIMS
 /* As if the living had allocated all that they claim, and more than that were the dead's. */
@@ -50,3 +68,4 @@ inline figure_is_back(q) {
   x_d = 0;
   x_bytes = 0
 }
+#endif

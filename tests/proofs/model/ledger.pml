@@ -58,6 +58,8 @@
  *   PROBE_WITHOUT_LIST    is_back() of a device whose driver lists no processes: nothing at all is in use. (That no more
  *                         is in use than the others claim is not enough: BUG_PROBE_COUNTS_CLAIMS. A claim whose
  *                         owner has not allocated yet hides memory of the dead.)
+ *   PROBE_LISTS_CHILDREN  is_back() of a device whose list has ended processes that are not on the ledger, which the dead
+ *                         may have started: none of those is listed. (BUG_PROBE_KNOWS_NO_CHILDREN: as if they were nobody's.)
  *
  * Left out: external processes' memory, and observations that are made again because of it; the age of an observation;
  * refusals; set_overhead and what is for contexts that grow (is_stuck, everybody_waits); a lease larger than announced
@@ -411,7 +413,7 @@ inline observe(seen_to_end) {
      :: HAS(seen_to_end, x_q) ->
 #if defined(BUG_BYTES_OF_THE_DEAD_AT_ONCE)
         x_back = x_back | BIT(x_q)
-#elif defined(PROBE_WITHOUT_LIST)
+#elif defined(PROBE_WITHOUT_LIST) || defined(PROBE_LISTS_CHILDREN)
         figure_is_back(x_q);
         x_back = x_back | (x_figure -> BIT(x_q) : 0)
 #else
