@@ -80,9 +80,9 @@ public:
       usage = book_.so_far();
       add_graphs(usage);
     });
-    if (incomplete_) {
+    if (const char* const why = why_incomplete_) {
       usage = {};
-      usage.because = "a call of the CUDA driver could not be noted: out of memory";
+      usage.because = why;
     }
     return usage;
   }
@@ -142,8 +142,10 @@ private:
   void guarded(Function function) noexcept {
     try {
       function();
+    } catch (const UnknownArrayFormat&) {
+      why_incomplete_ = "the process has made an array of a format whose size is not known";
     } catch (...) {
-      incomplete_ = true;
+      why_incomplete_ = "a call of the CUDA driver could not be noted: out of memory";
     }
   }
 
@@ -206,7 +208,7 @@ private:
   AllocationBook book_;
   DriverAllocations allocations_{book_, driver_, cupti_};
   std::map<devices::cuda::Device, std::uint64_t> graphs_before_;
-  std::atomic<bool> incomplete_{false};
+  std::atomic<const char*> why_incomplete_{nullptr};
 };
 
 } // namespace

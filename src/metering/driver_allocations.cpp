@@ -9,35 +9,57 @@ namespace {
 
 using cupti::Call;
 
-/// Bytes of an element of a CUarray_format; 0 for compressed and planar ones, whose sizes are not a product.
-std::uint64_t element_bytes(unsigned format) {
+/// Bits of a texel of a CUarray_format; 0: not known, such as of planar ones. cuArrayCreate() refuses these
+/// (CUDA 13.0).
+std::uint64_t texel_bits(unsigned format, unsigned channels) {
+  constexpr unsigned first_normalized = 0xc0; // CU_AD_FORMAT_UNORM_INT8X1: three of 8 bits, three of 16 bits
+  constexpr unsigned last_normalized = 0xcb;  // CU_AD_FORMAT_SNORM_INT16X4: the same of SNORM
+  if (format >= first_normalized && format <= last_normalized) {
+    return ((format - first_normalized) / 3 % 2 == 0 ? 8 : 16) * channels;
+  }
   switch (format) {
   case 0x01: // CU_AD_FORMAT_UNSIGNED_INT8
   case 0x08: // CU_AD_FORMAT_SIGNED_INT8
-    return 1;
+    return 8 * channels;
   case 0x02: // CU_AD_FORMAT_UNSIGNED_INT16
   case 0x09: // CU_AD_FORMAT_SIGNED_INT16
   case 0x10: // CU_AD_FORMAT_HALF
-    return 2;
+    return 16 * channels;
   case 0x03: // CU_AD_FORMAT_UNSIGNED_INT32
   case 0x0a: // CU_AD_FORMAT_SIGNED_INT32
   case 0x20: // CU_AD_FORMAT_FLOAT
+    return 32 * channels;
+  case 0x50: // CU_AD_FORMAT_UNORM_INT_101010_2
+    return 32;
+  case 0x91: // CU_AD_FORMAT_BC1_UNORM
+  case 0x92: // CU_AD_FORMAT_BC1_UNORM_SRGB
+  case 0x97: // CU_AD_FORMAT_BC4_UNORM
+  case 0x98: // CU_AD_FORMAT_BC4_SNORM
     return 4;
-  default:
-    return 0;
+  default: // the other block-compressed ones
+    return format > 0x92 && format <= 0x9e ? 8 : 0;
+  }
+}
+
+/// Memory is mapped to it later.
+bool is_mapped_later(unsigned flags) { return (flags & (cupti::sparse_array | cupti::deferred_array)) != 0; }
+
+void require_known(unsigned format, unsigned flags) {
+  if (texel_bits(format, 1) == 0 && !is_mapped_later(flags)) {
+    throw UnknownArrayFormat{};
   }
 }
 
 std::uint64_t bytes_of(const cupti::Array3dDescriptor& array, unsigned levels = 1) {
-  if ((array.flags & (cupti::sparse_array | cupti::deferred_array)) != 0) {
-    return 0; // memory is mapped to it later
+  if (is_mapped_later(array.flags)) {
+    return 0;
   }
   std::uint64_t bytes = 0;
   auto width = array.width;
   auto height = std::max<std::uint64_t>(array.height, 1);
   auto depth = std::max<std::uint64_t>(array.depth, 1);
   for (unsigned level = 0; level < levels; ++level) {
-    bytes += width * height * depth * array.channels * element_bytes(array.format);
+    bytes += width * height * depth * texel_bits(array.format, array.channels) / 8;
     width = std::max<std::uint64_t>(width / 2, 1);
     height = std::max<std::uint64_t>(height / 2, 1);
     depth = std::max<std::uint64_t>(depth / 2, 1);
@@ -197,12 +219,21 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
       book_.tell_free(device_of(data.context), *free);
     }
     return;
-  case Call::cuArrayCreate_v2:
-    return add(to_key(*parameters_of<cupti::ArrayCreateParameters>(data).array), asked_by(call, data));
-  case Call::cuArray3DCreate_v2:
-    return add(to_key(*parameters_of<cupti::Array3dCreateParameters>(data).array), asked_by(call, data));
-  case Call::cuMipmappedArrayCreate:
-    return add(to_key(*parameters_of<cupti::MipmappedArrayCreateParameters>(data).array), asked_by(call, data));
+  case Call::cuArrayCreate_v2: {
+    const auto& made = parameters_of<cupti::ArrayCreateParameters>(data);
+    require_known(made.descriptor->format, 0);
+    return add(to_key(*made.array), asked_by(call, data));
+  }
+  case Call::cuArray3DCreate_v2: {
+    const auto& made = parameters_of<cupti::Array3dCreateParameters>(data);
+    require_known(made.descriptor->format, made.descriptor->flags);
+    return add(to_key(*made.array), asked_by(call, data));
+  }
+  case Call::cuMipmappedArrayCreate: {
+    const auto& made = parameters_of<cupti::MipmappedArrayCreateParameters>(data);
+    require_known(made.descriptor->format, made.descriptor->flags);
+    return add(to_key(*made.array), asked_by(call, data));
+  }
   case Call::cuMemPoolCreate: {
     const auto& made = parameters_of<cupti::PoolCreateParameters>(data);
     const std::lock_guard guard{mutex_};

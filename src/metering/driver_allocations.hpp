@@ -5,6 +5,7 @@
 #include "metering/cupti_api.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -41,6 +42,9 @@ private:
   std::map<std::uint64_t, Handle> mappings_; ///< by address
 };
 
+/// An array was made of a format of which it is not known here how large it is.
+class UnknownArrayFormat : public std::exception {};
+
 /// Keeps an AllocationBook by the calls of the CUDA driver that allocate and free memory.
 ///
 /// Sizes are those that were asked for; of pitched memory with its padding, of an array without any. Thread-safe.
@@ -50,7 +54,7 @@ public:
   DriverAllocations(AllocationBook& book, const cupti::DriverFunctions& driver, const cupti::Functions& cupti)
       : book_{book}, driver_{driver}, cupti_{cupti} {}
 
-  /// Notes a call when it is entered and when it is left.
+  /// Notes a call when it is entered and when it is left. Throws UnknownArrayFormat, std::bad_alloc.
   void note(cupti::Call call, const cupti::CallData& data);
 
   /// A context ends, and everything in it.

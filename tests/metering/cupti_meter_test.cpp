@@ -84,6 +84,25 @@ TEST_F(CuptiMeterTest, counts_what_graphs_have_used_since_the_period_began_if_it
   EXPECT_EQ(usage.devices[0].at_peak.at(devices::AllocationKind::pool), Bytes{4000});
 }
 
+TEST_F(CuptiMeterTest, knows_nothing_after_an_array_of_a_format_that_it_does_not_know) {
+  const auto meter = open_cupti_meter("", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  meter->begin();
+  void* array = &context;
+  const cupti::ArrayDescriptor planar{1024, 512, 0xb0, 3};
+  const cupti::ArrayCreateParameters parameters{&array, &planar};
+  const devices::cuda::Result result = devices::cuda::success;
+  cupti::CallData data{};
+  data.site = cupti::entered + 1;
+  data.parameters = &parameters;
+  data.return_value = &result;
+  data.context = &context;
+  call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuArrayCreate_v2), &data);
+  const auto usage = meter->end();
+  EXPECT_EQ(usage.evidence, devices::Evidence::unknown);
+  EXPECT_THAT(usage.because, testing::HasSubstr("format"));
+}
+
 TEST_F(CuptiMeterTest, leaves_cupti_to_others_when_it_ends_or_cannot_be_used) {
   const auto stays_loaded = os::SharedLibrary::open("libcupti.so.13", why_);
   ASSERT_TRUE(stays_loaded) << why_;

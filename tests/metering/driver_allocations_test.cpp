@@ -241,6 +241,42 @@ TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(DriverAllocationsTest, knows_what_a_texel_of_each_format_takes) {
+  int number = 0;
+  void* array = &number;
+  const auto make = [&](unsigned format, unsigned channels, unsigned flags = 0) {
+    const cupti::Array3dDescriptor texels{1024, 1024, 1, format, channels, flags};
+    call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &texels});
+    const auto bytes = peak();
+    call(Call::cuArrayDestroy, cupti::ArrayDestroyParameters{array});
+    book_.begin();
+    return bytes;
+  };
+  // As an H200 shows them (driver 13.0).
+  EXPECT_EQ(make(0xc0, 1), 1_MiB) << "UNORM_INT8X1";
+  EXPECT_EQ(make(0xc2, 4), 4_MiB) << "UNORM_INT8X4";
+  EXPECT_EQ(make(0xc5, 4), 8_MiB) << "UNORM_INT16X4";
+  EXPECT_EQ(make(0xc6, 1), 1_MiB) << "SNORM_INT8X1";
+  EXPECT_EQ(make(0xc9, 1), 2_MiB) << "SNORM_INT16X1";
+  EXPECT_EQ(make(0xcb, 4), 8_MiB) << "SNORM_INT16X4";
+  EXPECT_EQ(make(0x50, 4), 4_MiB) << "UNORM_INT_101010_2";
+  for (const unsigned half_a_byte : {0x91U, 0x92U, 0x97U, 0x98U}) {
+    EXPECT_EQ(make(half_a_byte, 4), 512_KiB) << half_a_byte;
+  }
+  for (const unsigned a_byte : {0x93U, 0x96U, 0x99U, 0x9eU}) {
+    EXPECT_EQ(make(a_byte, 4), 1_MiB) << a_byte;
+  }
+  for (const unsigned unknown : {0x51U, 0x90U, 0x9fU, 0xb0U, 0xccU}) {
+    EXPECT_THROW(make(unknown, 3), UnknownArrayFormat) << unknown;
+    EXPECT_EQ(make(unknown, 3, cupti::sparse_array), 0_B) << "memory is mapped to it later";
+  }
+  const cupti::ArrayDescriptor flat{1024, 512, 0xb0, 3};
+  EXPECT_THROW(call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, &flat}), UnknownArrayFormat);
+  const cupti::Array3dDescriptor levels{1024, 1024, 0, 0xb0, 3, 0};
+  EXPECT_THROW(call(Call::cuMipmappedArrayCreate, cupti::MipmappedArrayCreateParameters{&array, &levels, 3}),
+               UnknownArrayFormat);
+}
+
 TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor_mapped) {
   cupti::VirtualMemory handle = 7;
   const cupti::VirtualMemoryProperties on_device_1{1, 0, {devices::cuda::location_device, 1}};
