@@ -117,7 +117,9 @@ public:
   /// another call is in progress. Throws LedgerError.
   ///
   /// `may_run_again`: the process ends here, and its entry runs once more, alone, if it is proven that the test kept to
-  /// its lease and that others had more than their estimated ones. Not if a check has failed in this process before.
+  /// its lease and that others had more than their estimated ones. Not if a test is known to have failed in this
+  /// process before, since a further run must not hide that: where no test framework's part of gputest tells, pass
+  /// false then.
   [[nodiscard]] std::string explain_out_of_memory(const std::string& who, bool may_run_again = false);
 
   /// What the lease's test has allocated of all its devices and not freed by now; nullopt: nothing is held, or it is

@@ -36,7 +36,8 @@ enum class Consequence {
   fail,
   warn,
   off,  ///< nothing is said
-  stop, ///< GPUTEST_OVERUSE only: the process ends before it takes more, where each allocation is seen; else as `fail`
+  stop, ///< GPUTEST_OVERUSE only: the process ends before it takes more, where each allocation is seen, and
+        ///< GoogleTest's or Catch2's tests run; else as `fail`
 };
 
 /// A list of devices in the form of CUDA_VISIBLE_DEVICES, and the variable that contains it.

@@ -78,6 +78,9 @@ public:
   /// Why a test that the entry is for has not run in this process; empty: all have. The last call counts.
   void not_run(const std::string& why) noexcept;
 
+  /// Whether tests run, between begin() and end().
+  [[nodiscard]] bool is_running() const noexcept;
+
   /// Says why, and ends the process with 1, as a failure of gputest's. Returns if no test runs. From any thread.
   void stop(const std::string& why) noexcept;
 

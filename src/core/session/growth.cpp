@@ -71,9 +71,9 @@ void Growth::fail_before_allocation(const std::string& why) const {
   if (may_end_ && run.is_watched()) {
     process_.synchronize_and_trim();
     run.stop("failed: " + text);
-  } else {
-    tell(text + ". It goes on: tests of other processes may run out of memory");
+    run.refused(text); // of a program with a Session of its own, which cannot be stopped
   }
+  tell(text + ". It goes on: tests of other processes may run out of memory");
 }
 
 /// What the test would have of the device of which it has most: managed memory may exceed a device.

@@ -62,7 +62,8 @@ void Measuring::ask_beyond_the_lease() {
     }
     return;
   }
-  if (settings_.overuse != Consequence::stop || allowance_.whole_devices) {
+  if (settings_.overuse != Consequence::stop || allowance_.whole_devices ||
+      !gputest::detail::TestRun::of_process().is_running()) {
     return;
   }
   meter_->ask_beyond({allowance_.leased, place_.largest_total()},

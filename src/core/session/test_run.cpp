@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 namespace gputest {
@@ -39,7 +40,7 @@ void TestRun::State::read_entry() {
 }
 
 void TestRun::State::refuse(const std::string& why) {
-  if (page && (pid == 0 || is_own())) { // a forked process goes on by itself
+  if (page && !is_forked()) {
     page->refuse(why);
   }
   is_refused = true;
@@ -152,6 +153,9 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   if (!test.reason.empty()) {
     details.text("reason", test.reason);
   }
+  if (std::string_view{test.result} == "failed") {
+    check_failed();
+  }
   if (!test.file.empty()) {
     details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
   }
@@ -185,6 +189,11 @@ void TestRun::not_run(const std::string& why) noexcept {
   }
   state_->not_run = why;
   state_->not_run_is_said = false;
+}
+
+bool TestRun::is_running() const noexcept {
+  const std::lock_guard guard{state_->mutex};
+  return state_->running;
 }
 
 void TestRun::stop(const std::string& why) noexcept try {

@@ -61,7 +61,7 @@ void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept try {
   const std::lock_guard guard{state_->mutex};
   const auto& page = state_->page;
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
-  if (page && !page->is_measured() && !is_shown && !is_last_attempt() && state_->is_own()) {
+  if (page && !page->is_measured() && !is_shown && !is_last_attempt() && !state_->is_forked()) {
     static_cast<void>(state_->end_to_run_again(stopped, "Its entry runs again"));
   }
 } catch (const std::exception& error) {

@@ -49,6 +49,10 @@ struct TestRun::State {
   /// Whether this process has begun the run, not one that it has forked.
   [[nodiscard]] bool is_own() const { return pid == os::own_pid(); }
 
+  /// Whether the process that has begun the run has forked this one, which goes on by itself. A program with a Session
+  /// of its own begins none before its end.
+  [[nodiscard]] bool is_forked() const { return pid != 0 && !is_own(); }
+
   // When the process ends (test_run_exit.cpp).
 
   void at_exit(int argument_of_exit);

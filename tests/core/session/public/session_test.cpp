@@ -6,6 +6,7 @@
 #include "core/session/account.hpp"
 #include "core/session/gate.hpp"
 #include "core_test.hpp"
+#include "support/close_files.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 
@@ -18,6 +19,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,7 +29,10 @@ namespace gputest {
 namespace {
 
 using namespace literals;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = Outcome::Kind;
 using Stage = Claimant::Stage;
 
@@ -105,6 +110,44 @@ TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
   EXPECT_NE(refusal_of(ask_for_too_much), "");
   settings_.devices = "none";
   EXPECT_NE(refusal_of([](Session& session) { static_cast<void>(session.enter({})); }), "");
+}
+
+TEST_F(CoreSession, fails_where_its_lease_has_to_grow_and_the_ledger_cannot_be_asked) {
+  const os::TestStatusPage page;
+  setenv("GPUTEST_ENTRY", page.path().c_str(), 1);
+  entry_.request = 256_MiB;
+  entry_.request.memory_by = SaidBy::estimate;
+  EXPECT_EQ(tests::in_child([&] {
+              Session session{settings_, entry_};
+              Plan plan;
+              plan.requests = {entry_.request};
+              EXPECT_EQ(session.enter(plan).kind, Kind::granted);
+              const auto lease = session.lease(entry_.request, "Sort.Keys");
+              for (const auto& file : std::filesystem::directory_iterator{settings_.folder}) {
+                if (file.path().filename().string().rfind("ledger-", 0) == 0) {
+                  EXPECT_GE(tests::close_files(file.path() / "mutex"), 0);
+                }
+              }
+              const SimulatedBuffer buffer{1_GiB};
+              return report_end(0);
+            }),
+            0);
+  EXPECT_THAT(page.report().refused, HasSubstr("the ledger cannot be asked"));
+}
+
+TEST_F(CoreSession, fails_after_a_test_has_taken_more_where_it_cannot_be_stopped) {
+  settings_.overuse = Consequence::stop;
+  settings_.log = folder_.path() + "/log";
+  entry_.name = "sort";
+  auto& session = enter();
+  auto lease = session.lease(1_GiB, "Sort.Keys");
+  {
+    const SimulatedBuffer within{1_GiB};
+    const SimulatedBuffer beyond{1_GiB};
+  }
+  lease.release();
+  EXPECT_THAT(session.examine("Sort.Keys").problems, ElementsAre(AllOf(HasSubstr("2 GiB"), Not(HasSubstr("stopped")))));
+  EXPECT_EQ(tests::count_events(settings_.log, "overuse"), 1);
 }
 
 TEST_F(CoreSession, leases_of_a_whole_device_what_external_processes_leave) {

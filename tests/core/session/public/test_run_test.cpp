@@ -3,6 +3,7 @@
 #include <gputest/test_run.hpp>
 
 #include "core/os/test_status_page.hpp"
+#include "core/policy/verdict.hpp"
 #include "support/in_child.hpp"
 
 #include <gputest/outcome.hpp>
@@ -63,6 +64,7 @@ protected:
     const auto report = page.report();
     ended.reported = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
                      (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
+                     (report.stopped ? ", stopped" : "") +
                      (report.refused.empty() ? "" : ", refused: " + report.refused);
     return ended;
   }
@@ -115,6 +117,30 @@ TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
   EXPECT_EQ(ended("watched", 0, by_hand(0)).reported, "1 begun, 1 ended");
   EXPECT_EQ(ended("watched", 77, by_hand(77)).reported, "1 begun, 1 ended, skipped");
   EXPECT_THAT(ended("", 0, by_hand(2)).output, HasSubstr("End main() with `return gputest::report_end(exit_code);`"));
+}
+
+TEST_F(CoreTestRun, of_a_program_that_begins_none_runs_again_unless_a_test_has_failed) {
+  const auto runs_again = [](TestRun& run) { run.run_again_alone({policy::StopCause::own_unleased, {}, {}, {}, {}}); };
+  const auto seen = ended("watched", 0, runs_again);
+  EXPECT_EQ(seen.status, EXIT_FAILURE);
+  EXPECT_EQ(seen.reported, "0 begun, 0 ended, stopped");
+  const auto fails_before = [&](TestRun& run) {
+    TestRun::TestEnd test;
+    test.result = "failed";
+    run.ended(test);
+    runs_again(run);
+  };
+  EXPECT_EQ(ended("watched", 0, fails_before).reported, "0 begun, 0 ended") << "a further run would hide that";
+  const auto goes_on_in_a_child = [&](TestRun& run) {
+    begins(run);
+    EXPECT_EQ(tests::in_child([&] {
+                runs_again(run);
+                return 0;
+              }),
+              0);
+    run.end(End::passed);
+  };
+  EXPECT_EQ(ended("watched", 0, goes_on_in_a_child).reported, "1 begun, 1 ended");
 }
 
 TEST_F(CoreTestRun, fails_if_any_of_its_runs_has_failed) {
