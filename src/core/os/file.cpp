@@ -175,16 +175,18 @@ std::optional<std::uint64_t> executable_identity() {
 
 WithoutFileSizeLimit::WithoutFileSizeLimit() noexcept {
   static std::mutex one_thread;
-  alone_ =
-      std::unique_lock{one_thread, std::try_to_lock}; // the limit is the process's; it is lifted already if this fails
-  has_limit_ = alone_ && ::getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY;
+  alone_ = std::unique_lock{one_thread, std::try_to_lock}; // if this fails, another thread has lifted the process's
+                                                           // limit, and may restore it before this one writes
+  has_limit_ = !alone_ || (::getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY);
   if (has_limit_) {
-    const rlimit highest{limit_.rlim_max, limit_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &highest);
     sigset_t beyond{};
     ::sigemptyset(&beyond);
     ::sigaddset(&beyond, SIGXFSZ);
     ::pthread_sigmask(SIG_BLOCK, &beyond, &mask_);
+    if (alone_) {
+      const rlimit highest{limit_.rlim_max, limit_.rlim_max};
+      ::setrlimit(RLIMIT_FSIZE, &highest);
+    }
   }
 }
 
@@ -199,7 +201,9 @@ WithoutFileSizeLimit::~WithoutFileSizeLimit() {
       static_cast<void>(::sigtimedwait(&beyond, nullptr, &at_once));
     }
     ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
-    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    if (alone_) {
+      ::setrlimit(RLIMIT_FSIZE, &limit_);
+    }
     errno = error;
   }
 }

@@ -18,9 +18,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -231,6 +234,37 @@ TEST_F(LineFiles, of_another_user_are_not_written) {
   ASSERT_EQ(::chown(path().c_str(), 65534, 65534), 0);
   EXPECT_THAT(tests::message_of<Error>([&] { file_.append("one"); }), HasSubstr("no regular file of this user's"));
   EXPECT_EQ(contents(), "");
+}
+
+TEST(FileSizeLimit, that_another_thread_restores_before_this_one_writes_ends_no_process) {
+  const tests::PrivateFolder folder;
+  const Descriptor file{::open((folder.path() + "/file").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  int status = 0;
+  ::waitpid(tests::start_child([&] {
+              ::signal(SIGXFSZ, SIG_DFL);
+              const rlimit nothing{0, RLIM_INFINITY};
+              ::setrlimit(RLIMIT_FSIZE, &nothing);
+              std::promise<void> lifted;
+              std::promise<void> waits;
+              std::promise<void> restored;
+              bool is_refused = false;
+              std::thread other{[&] {
+                lifted.get_future().wait();
+                const WithoutFileSizeLimit second;
+                waits.set_value();
+                restored.get_future().wait();
+                is_refused = ::write(file.number(), "a", 1) < 0 && errno == EFBIG;
+              }};
+              std::optional<WithoutFileSizeLimit> first{std::in_place};
+              lifted.set_value();
+              waits.get_future().wait();
+              first.reset();
+              restored.set_value();
+              other.join();
+              return is_refused ? 0 : 1;
+            }),
+            &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 /// Files of a folder of which the older ones are removed; each is older than the one before.
