@@ -327,17 +327,19 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
   if (may_run_again && held == nullptr && std::any_of(all.begin(), all.end(), is_beside)) {
     run_again_alone(policy::StopCause::own_unleased);
   }
+  const auto& parent = place_.parent_lease();
   std::vector<ledger::Record> holders;
   for (auto& record : all) {
     const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };
     if (is_beside(record) && record.claim.stage == policy::Stage::holding &&
-        (record.claim.wanted & place_.mask()) != 0 &&
+        (record.claim.wanted & place_.mask()) != 0 && !(parent && is_same(parent->holder(), record)) &&
         std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
       holders.push_back(std::move(record));
     }
   }
   auto text = ran_out_of_memory(messages_.full_name(test), test, leased, held,
-                                held != nullptr ? measuring_.own_use() : OwnUse{}, holders, beyond);
+                                held != nullptr ? measuring_.own_use() : OwnUse{}, parent ? parent->shared_with() : "",
+                                holders, beyond);
   runlog::write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), test);
   tell(text);
   return text;

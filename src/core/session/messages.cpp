@@ -283,8 +283,8 @@ std::string keeps_more(const std::string& who, Bytes grown) {
 }
 
 std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
-                              const Request* request, const OwnUse& own, const std::vector<ledger::Record>& holders,
-                              const ledger::Blocked& beyond) {
+                              const Request* request, const OwnUse& own, const std::string& shared,
+                              const std::vector<ledger::Record>& holders, const ledger::Blocked& beyond) {
   const std::string lease = leased ? " under its lease of " + to_string(*leased) : " without a lease";
   const std::string seen = beyond.excesses.empty() && beyond.external_bytes == 0
                                ? "No process is seen to have more than its lease now; one may have had it then"
@@ -311,8 +311,8 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
   for (const auto& holder : holders) {
     held += (held.empty() ? ". Other leases there: " : ", ") + describe(holder);
   }
-  return who + " ran out of memory" + lease + asked + (own.text.empty() ? "" : ". " + own.text) + ". " + seen + held +
-         (to_do.empty() ? "" : ". " + to_do);
+  return who + " ran out of memory" + lease + asked + (own.text.empty() ? "" : ". " + own.text) +
+         (shared.empty() ? "" : ". " + shared) + ". " + seen + held + (to_do.empty() ? "" : ". " + to_do);
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
@@ -356,6 +356,13 @@ std::string began_too_early(const std::vector<Device>& devices) {
          "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
          "LAUNCHER on" +
          advised(Advice::in_cmake) + ", or gputest run";
+}
+
+std::string shares_parent_lease(const ledger::Record& parent_lease) {
+  return "All processes under the lease of " + describe(parent_lease) +
+         " share its memory, and do not wait for each other. If other tests ran there at the same time, run them "
+         "without that lease, so that each takes its own: no gputest run before ctest, and MEMORY none in "
+         "gpu_add_test() for an entry that runs ctest";
 }
 
 std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {

@@ -109,11 +109,11 @@ struct OwnUse {
 };
 
 /// A test ran out of memory under a lease of `leased` for `request` (nullopt, null: it had none), while `beyond` had
-/// memory beyond theirs, and `holders` had leases.
+/// memory beyond theirs, and `holders` had leases. `shared` is the sentence of shares_parent_lease(), or empty.
 [[nodiscard]] std::string ran_out_of_memory(const std::string& who, const std::string& test,
                                             const std::optional<Bytes>& leased, const Request* request,
-                                            const OwnUse& own, const std::vector<ledger::Record>& holders,
-                                            const ledger::Blocked& beyond);
+                                            const OwnUse& own, const std::string& shared,
+                                            const std::vector<ledger::Record>& holders, const ledger::Blocked& beyond);
 
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);
@@ -139,6 +139,9 @@ struct SharedBy {
 
 /// CUDA was in use before devices could be chosen.
 [[nodiscard]] std::string began_too_early(const std::vector<Device>& devices);
+
+/// Other processes use the lease under which the process runs.
+[[nodiscard]] std::string shares_parent_lease(const ledger::Record& parent_lease);
 
 /// More than the lease under which the process runs.
 [[nodiscard]] std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease);

@@ -117,6 +117,8 @@ Outcome ParentLease::beyond(const Request& request) const {
   return {Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
 }
 
+std::string ParentLease::shared_with() const { return rank_ ? "" : shares_parent_lease(holder_); }
+
 Outcome ParentLease::nothing_left(const std::string& restriction) const {
   return {Outcome::Kind::fail, "this process runs under the lease of " + describe(holder_) + " on " +
                                    describe(devices_) + ", and " + restriction +

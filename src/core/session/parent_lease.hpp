@@ -48,6 +48,11 @@ public:
   /// The failure of a request for more than the lease has.
   [[nodiscard]] Outcome beyond(const Request& request) const;
 
+  /// For a test that ran out of memory: who may have taken it. Empty for an MPI rank: what ranks need is added up.
+  [[nodiscard]] std::string shared_with() const;
+
+  [[nodiscard]] const ledger::Record& holder() const { return holder_; }
+
   /// Why this process may use no device: `restriction` excludes all devices of the lease.
   [[nodiscard]] Outcome nothing_left(const std::string& restriction) const;
 

@@ -38,8 +38,8 @@ TEST(Advice, names_no_macro_and_no_fixture_where_tests_have_tags) {
            {keeps_more("sorts", 1_GiB), "(KEEPS in gpu_add_test())"},
            {not_announced("sorts", "3 GiB", {}), "the tag [gpu:<size>]"},
            {no_room_in_process("sorts", "3 GiB", 1_GiB, "Graph::SetUpTestSuite()"), "the tag [gpu:<size>]"},
-           {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {}, {}, {}), "the tag [gpu:2GiB]"},
-           {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {"", 3_GiB, 8_GiB}, {}, {}), "the tag [gpu:3GiB]"},
+           {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {}, "", {}, {}), "the tag [gpu:2GiB]"},
+           {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {"", 3_GiB, 8_GiB}, "", {}, {}), "the tag [gpu:3GiB]"},
            {excluded_in_parallel("sorts", "ctest -j8", "ctest"), "LARGE serial or LARGE wait in gpu_add_test()"},
            {excluded_by_others("sorts", {}, "ctest"), "LARGE wait in gpu_add_test()"},
            {waited_too_long("sorts", "3 GiB", {}, {}), "WAIT_LIMIT in gpu_add_test(), --wait-limit"},
@@ -147,7 +147,7 @@ TEST(RanOutOfMemory, tells_nobody_to_declare_more_than_any_device_has) {
   const ledger::Blocked nobody;
   const Request large{MemoryClass::large};
   const auto advice = [&](const std::optional<Bytes>& leased, Bytes wanted) {
-    const auto text = ran_out_of_memory("Sort.Keys", "Sort.Keys", leased, &large, {"", wanted, 15_GiB}, {}, nobody);
+    const auto text = ran_out_of_memory("Sort.Keys", "Sort.Keys", leased, &large, {"", wanted, 15_GiB}, "", {}, nobody);
     return text.substr(text.find(". ", text.find("then")) + 2);
   };
   const std::string none =

@@ -57,6 +57,23 @@ TEST_F(ParentLease, fails_a_process_that_was_left_none_of_its_devices) {
                                    ", and CUDA_VISIBLE_DEVICES='2' leaves it none of these devices"));
 }
 
+TEST_F(ParentLease, is_named_to_a_test_of_it_that_runs_out_of_memory_with_what_to_do) {
+  const auto said = [&] {
+    return reports_of("overuse", "Plain.says_out_of_memory").at("Plain.says_out_of_memory").out_of_memory;
+  };
+  const std::string shared =
+      ". All processes under the lease of annotated: Medium.with_bytes (pid " + std::to_string(holder_->pid());
+  const auto text = said();
+  EXPECT_THAT(text, HasSubstr(shared));
+  EXPECT_THAT(text,
+              HasSubstr(") share its memory, and do not wait for each other. If other tests ran there at the same "
+                        "time, run them without that lease, so that each takes its own: no gputest run before "
+                        "ctest, and MEMORY none in gpu_add_test() for an entry that runs ctest. No process is"));
+  EXPECT_THAT(text, Not(HasSubstr("Other leases there"))) << "it is named once";
+  be_rank(0, 2);
+  EXPECT_THAT(said(), Not(HasSubstr(shared))) << "what ranks take is added up";
+}
+
 TEST_F(ParentLease, without_the_medium_lock_fails_what_needs_it) {
   set("GPUTEST_MEMORY", "small");
   const auto reports = reports_of("annotated", "Medium.says_nothing");
