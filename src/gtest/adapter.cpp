@@ -467,7 +467,9 @@ void Adapter::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*ite
 void Adapter::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
   auto& run = TestRun::of_process();
   const auto passed = static_cast<std::uint64_t>(std::max(ran_ - skipped_, 0));
-  auto how = sequence_.finish(static_cast<std::uint64_t>(selected_), passed, failed_ || unit_test.Failed());
+  // A test that calls RUN_ALL_TESTS() changes what GoogleTest counts as selected.
+  const auto selected = static_cast<std::uint64_t>(std::max(selected_, ran_));
+  auto how = sequence_.finish(selected, passed, failed_ || unit_test.Failed());
   std::string skip; // of all tests, and not by themselves or by gputest
   if (how == TestRun::End::all_skipped && ran_ == 0) {
     skip = "no test ran, because an environment's SetUp() skipped them all";

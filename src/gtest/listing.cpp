@@ -122,14 +122,15 @@ ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vec
 
 struct Known {
   bool disabled = false;
-  bool matches = false; ///< the filter
+  bool matches = false;   ///< the filter
+  bool elsewhere = false; ///< in another shard
 };
 
 std::vector<Known> all_tests(const ::testing::UnitTest& unit_test, const std::string& filter) {
   std::vector<Known> tests;
   for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
     if (std::string{suite.name()} != misnamed_suite) {
-      tests.push_back({is_disabled(suite, test), selects(filter, name_of(test))});
+      tests.push_back({is_disabled(suite, test), selects(filter, name_of(test)), test.is_in_another_shard()});
     }
   });
   return tests;
@@ -174,6 +175,10 @@ NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
   const auto selected = std::count_if(tests.begin(), tests.end(), [](const Known& test) {
     return test.matches && (!test.disabled || GTEST_FLAG_GET(also_run_disabled_tests));
   });
+  const bool has_shards = std::any_of(tests.begin(), tests.end(), [](const Known& test) { return test.elsewhere; });
+  if (selected > 0 && !has_shards) {
+    return {"the filter selected none when the tests began, and is '" + filter + "' only since then"};
+  }
   if (selected > 0) {
     return {"other shards have what the filter '" + filter + "' selects, " + std::to_string(selected) + of_all +
                 " (GTEST_TOTAL_SHARDS, GTEST_SHARD_INDEX)",

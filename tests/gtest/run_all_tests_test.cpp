@@ -112,7 +112,7 @@ TEST_F(RunAllTests, fails_if_a_case_that_a_process_is_to_run_selects_no_test) {
     const auto ended = start("outcomes").finish();
     EXPECT_EQ(ended.exit_code, 1) << cases;
     EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran: the filter 'NoSuchSuite.a' selects none of the "
-                                     "17 tests of this executable\n"));
+                                     "18 tests of this executable\n"));
   }
 }
 
@@ -136,6 +136,19 @@ TEST_F(RunAllTests, fails_in_an_entry_that_repeats_its_tests_not_once) {
   const Ended ended = run("outcomes", {"--gtest_repeat=0"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran: --gtest_repeat=0 (or GTEST_REPEAT) repeats"));
+}
+
+TEST_F(RunAllTests, speaks_of_other_shards_only_where_there_are_some) {
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended nested = run("outcomes", {"--gtest_filter=Nesting.*"});
+  EXPECT_EQ(nested.exit_code, 1) << "a call that selects no test is a mistake";
+  EXPECT_EQ(count(nested.err, "no test ran: "), 1U) << nested.err;
+  EXPECT_THAT(nested.err, Not(HasSubstr("skipped")));
+  set("LATE_FILTER", "Passing.*");
+  const Ended late = run("outcomes", {"--gtest_filter=NoSuchSuite.*"});
+  EXPECT_EQ(late.exit_code, 1);
+  EXPECT_THAT(late.err, HasSubstr("gputest: failed: no test ran: the filter selected none when the tests began, and is "
+                                  "'Passing.*' only since then\n"));
 }
 
 TEST_F(RunAllTests, repeats_without_entering_again) {

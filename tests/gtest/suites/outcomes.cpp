@@ -26,6 +26,11 @@ TEST(Changing, skips_from_the_second_repeat_on) {
   }
 }
 
+TEST(Nesting, selects_nothing) {
+  GTEST_FLAG_SET(filter, "NoSuchSuite.*");
+  EXPECT_EQ(RUN_ALL_TESTS(), 0);
+}
+
 class Numbered : public testing::TestWithParam<int> {};
 TEST_P(Numbered, passes) { EXPECT_GE(GetParam(), 0); }
 INSTANTIATE_TEST_SUITE_P(All, Numbered, testing::Range(0, 8));
@@ -49,5 +54,18 @@ public:
   }
 };
 const auto* const environment = testing::AddGlobalTestEnvironment(new OddEnvironment);
+
+/// Sets the filter when GoogleTest has already selected tests.
+class LateFilter : public testing::EmptyTestEventListener {
+  void OnTestProgramStart(const testing::UnitTest& /*unit_test*/) override {
+    if (const char* const filter = std::getenv("LATE_FILTER")) {
+      GTEST_FLAG_SET(filter, filter);
+    }
+  }
+};
+const bool has_late_filter = [] {
+  testing::UnitTest::GetInstance()->listeners().Append(new LateFilter);
+  return true;
+}();
 
 } // namespace
