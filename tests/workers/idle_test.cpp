@@ -182,6 +182,7 @@ TEST_F(IdleWorker, whose_supervisor_is_stopped_ends_with_its_ctest) {
   ctest_->kill(SIGKILL);
   wait_for_end_of(worker_);
   wait_for_end_of(supervisor_);
+  open_gate(); // whose process ctest has left
 }
 
 TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
