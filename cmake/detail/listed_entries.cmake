@@ -19,7 +19,7 @@ endmacro()
 
 # A case. `suite` and `test` are names without the type and without the index of the value. The names hold no control
 # character. There may be thousands, so what cases of a kind share is found out once.
-function(gputest_listed_test filter suite type_name type test value_index value location enabled class memory gpus alone)
+function(gputest_listed_test filter suite type_name type test value_index value location enabled class memory gpus own_process)
   if(NOT gputest_GRANULARITY STREQUAL "case")
     if(enabled STREQUAL "ENABLED")
       _gputest_request_of_case()
@@ -33,15 +33,15 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   endif()
 
   _gputest_name_case()
-  if(alone STREQUAL "" AND "${gputest_code_of_PROPERTIES}" MATCHES " ((FAIL|SKIP)_REGULAR_EXPRESSION) \\[")
-    set(alone "${CMAKE_MATCH_1} looks at its output") # it may run twice, and both are in the output
+  if(own_process STREQUAL "" AND "${gputest_code_of_PROPERTIES}" MATCHES " ((FAIL|SKIP)_REGULAR_EXPRESSION) \\[")
+    set(own_process "${CMAKE_MATCH_1} looks at its output") # it may run twice, and both are in the output
   endif()
   set(more ${enabled})
   if(NOT location STREQUAL "")
     list(APPEND more LOCATED)
   endif()
-  if(NOT alone STREQUAL "")
-    list(APPEND more ALONE)
+  if(NOT own_process STREQUAL "")
+    list(APPEND more OWN_PROCESS)
   endif()
   set(label ${class})
   if(memory MATCHES "^auto" AND NOT class STREQUAL "host" AND NOT gputest_naming)
@@ -71,10 +71,10 @@ function(gputest_listed_test filter suite type_name type test value_index value 
     if(gputest_CATCH2)
       set(selects " \"\${filter}\"")
     endif()
-    # A shard would leave out a case that is alone.
+    # A shard would leave out a case that has a process of its own.
     _gputest_define_kind("GTEST_TOTAL_SHARDS=unset:;GTEST_SHARD_INDEX=unset:;" "${selects}")
   endif()
-  _gputest_add_entry(${kind} "${name}" "${gtest_name}" "${filter}" "${location}" "${alone}")
+  _gputest_add_entry(${kind} "${name}" "${gtest_name}" "${filter}" "${location}" "${own_process}")
 endfunction()
 
 # Adds an entry for all tests of these classes.
@@ -145,7 +145,7 @@ function(gputest_listed_all count)
 endfunction()
 
 # Adds an entry of a kind; `name` has no prefix and suffix, nor has `report`, the name of its report.
-function(_gputest_add_entry kind name report filter location alone)
+function(_gputest_add_entry kind name report filter location own_process)
   string(PREPEND name "${gputest_TEST_PREFIX}")
   string(APPEND name "${gputest_TEST_SUFFIX}")
   if(gputest_naming)
@@ -167,7 +167,7 @@ function(_gputest_add_entry kind name report filter location alone)
     endif()
     set(report "--gtest_output=xml:${gputest_XML_OUTPUT_DIR}/${gputest_p}${report}.xml")
   endif()
-  cmake_language(CALL gputest_add_${kind} "${gputest_p}${name}" "${report}" "${filter}" "${location}" "${alone}")
+  cmake_language(CALL gputest_add_${kind} "${gputest_p}${name}" "${report}" "${filter}" "${location}" "${own_process}")
 endfunction()
 
 # Code of the properties that all entries of a kind have, in both modes. Reads `more`; the code reads `location`.
@@ -182,8 +182,9 @@ function(_gputest_properties_of_kind result)
   set(${result} "${code}" PARENT_SCOPE)
 endfunction()
 
-# Defines gputest_add_<kind>(<name> <argument for a report> <filter> <location> <why alone>), which adds an entry. Reads class, labels, memory, gpus,
-# request and `more`, a list of DISABLED, LOCATED, ALONE and COMMON. `selects` is the code of the arguments that select its tests.
+# Defines gputest_add_<kind>(<name> <argument for a report> <filter> <location> <reason for a process of its own>), which adds an entry.
+# Reads class, labels, memory, gpus, request and `more`, a list of DISABLED, LOCATED, OWN_PROCESS and COMMON. `selects` is the code of
+# the arguments that select its tests.
 function(_gputest_define_kind settings_of_case selects)
   set(launcher "${gputest_code_of_RUN}")
   if(class STREQUAL "host" AND gputest_MEMORY STREQUAL "none")
@@ -195,8 +196,8 @@ function(_gputest_define_kind settings_of_case selects)
   set(first "")
   set(last "")
   if(NOT gputest_code_of_ENTRY_PROGRAM STREQUAL "" AND NOT launcher STREQUAL "" AND NOT "COMMON" IN_LIST more)
-    set(launcher "${gputest_code_of_ENTRY_PROGRAM} \"--alone=\${alone}\"")
-    if(NOT "ALONE" IN_LIST more)
+    set(launcher "${gputest_code_of_ENTRY_PROGRAM} \"--own-process=\${own_process}\"")
+    if(NOT "OWN_PROCESS" IN_LIST more)
       set_property(GLOBAL PROPERTY "gputest has workers" TRUE)
       set_property(GLOBAL APPEND PROPERTY "gputest labels of workers" ${labels})
       set(launcher "${gputest_code_of_ENTRY_PROGRAM} \${worker}")
@@ -243,7 +244,7 @@ function(_gputest_define_kind settings_of_case selects)
   _gputest_quote("${gputest_WORKING_DIRECTORY}" folder)
   # CTest adds each list to those before it, so an unmatched bracket in one does not change another. The user's are between the two
   # of ENVIRONMENT_MODIFICATION.
-  cmake_language(EVAL CODE "function(gputest_add_${kind} name report filter location alone)
+  cmake_language(EVAL CODE "function(gputest_add_${kind} name report filter location own_process)
 string(REPLACE \";\" \"\\\\;\" element \"\${name}\")
 ${before}add_test(\"\${name}\"${launcher}${gputest_code_of_LAUNCHER} \"\${gputest_executable}\"${selects}${report}${gputest_code_of_EXTRA_ARGS})
 cmake_language(CALL \${gputest_set_tests_properties} \"\${name}\" PROPERTIES${first} WORKING_DIRECTORY ${folder} \

@@ -6,7 +6,7 @@
 # RESOURCE_LOCKs, its lanes: as many as there are places for each executable of the project that has workers. 0: its cases have
 # processes of their own.
 function(_gputest_count_lanes result)
-  if(NOT "${gputest_alone}" STREQUAL "" OR "$ENV{GPUTEST_ISOLATION}" STREQUAL "process")
+  if(NOT "${gputest_own_process}" STREQUAL "" OR "$ENV{GPUTEST_ISOLATION}" STREQUAL "process")
     set(${result} 0 PARENT_SCOPE)
     return()
   endif()
@@ -71,7 +71,7 @@ endfunction()
 function(_gputest_next_in_lane name arguments_result properties_result)
   get_property(long_cases GLOBAL PROPERTY "gputest long cases")
   string(FIND "${long_cases}" "\n${name}\n" at)
-  set(arguments "${gputest_alone}")
+  set(arguments "${gputest_own_process}")
   if(NOT gputest_fixtures STREQUAL "")
     list(APPEND arguments --fixtures=${gputest_fixtures})
   endif()
@@ -114,11 +114,11 @@ function(_gputest_name_end_of_workers)
   set(gputest_end "${name}" PARENT_SCOPE)
 endfunction()
 
-# Sets gputest_alone to the argument for gputest-entry if ctest's command line may leave out the entry that ends workers. What
+# Sets gputest_own_process to the argument for gputest-entry if ctest's command line may leave out the entry that ends workers. What
 # fails at the end of a worker would be lost, so each case runs in a process of its own and says why. An option in a preset or in
 # a script of ctest's is not seen.
 function(_gputest_find_end_of_workers)
-  set(gputest_alone "" PARENT_SCOPE)
+  set(gputest_own_process "" PARENT_SCOPE)
   set(option "")
   _gputest_ctest_arguments(count)
   foreach(index RANGE ${count})
@@ -140,7 +140,7 @@ function(_gputest_find_end_of_workers)
     endif()
     _gputest_may_match("${name}" "${value}" may_match)
     if(may_match AND NOT value STREQUAL "")
-      set(gputest_alone "--alone=ctest's option ${option} may leave out ${gputest_end}, which shows what fails when a worker ends" PARENT_SCOPE)
+      set(gputest_own_process "--own-process=ctest's option ${option} may leave out ${gputest_end}, which shows what fails when a worker ends" PARENT_SCOPE)
       return()
     endif()
     set(option "")

@@ -104,13 +104,13 @@ std::string github_summary(const std::string& heading, const std::vector<FailedT
 
 void write_for_github(const std::string& heading, std::vector<FailedTest> failed, const std::vector<std::string>& notes,
                       const std::string& file) {
-  const auto workspace = os::read_variable("GITHUB_WORKSPACE").value_or("") + "/";
+  const auto workspace = os::variable("GITHUB_WORKSPACE") + "/";
   for (auto& test : failed) { // GitHub shows no other files beside the code
     auto& source = test.place.file;
     source.erase(0, workspace.size() > 1 && policy::starts_with(source, workspace) ? workspace.size() : 0);
   }
   fmt::print("{}", github_annotations(failed));
-  const auto path = file.empty() ? os::read_variable("GITHUB_STEP_SUMMARY").value_or("") : file;
+  const auto path = file.empty() ? os::variable("GITHUB_STEP_SUMMARY") : file;
   const auto summary = github_summary(heading, failed, notes);
   if (path.empty()) {
     fmt::print("{}", summary);

@@ -102,9 +102,7 @@ void name_reports(std::vector<std::string>& command, const WatchedEntry& entry) 
 
 /// How often the entry may run.
 int attempts_of(const WatchedEntry& entry) {
-  return entry.kind == policy::CommandKind::arbitrary
-             ? 1
-             : policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
+  return entry.kind == policy::CommandKind::arbitrary ? 1 : policy::parse_attempts(os::variable("GPUTEST_ATTEMPTS"));
 }
 
 /// The end of an entry that fails other than its test may: CTest is to see it whatever it expects.
@@ -194,7 +192,7 @@ int prepare_next_attempt(const WatchedEntry& entry, const policy::EntryReport& r
 EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, const policy::EntryReport& first) {
   block_in_this_process(SIGXFSZ);
   name_reports(command, entry);
-  const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
+  const auto limit = policy::parse_time_limit(os::variable("GPUTEST_TIMEOUT"));
   if (limit) { // which one process counts, for each attempt. One that cannot be used stays: the tests fail for it
     os::remove_variable("GPUTEST_TIMEOUT");
   }
@@ -214,12 +212,12 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
 }
 
 int watch_tests(std::vector<std::string> command, const policy::EntryReport& first) {
-  const auto target = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
+  const auto target = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
   const auto program = command.front();
   if (!target.ctest || (os::is_traced(os::record_of_proc("/proc/self/status").value_or("")) && !os::find_ctest())) {
     return say_why_not_executed(program, os::become(std::move(command)));
   }
-  const auto name = os::read_variable("GPUTEST_TEST").value_or("");
+  const auto name = os::variable("GPUTEST_TEST");
   const auto end = run_entry(std::move(command),
                              {name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
                               target.checks_output_only, target.skip_code},

@@ -227,7 +227,7 @@ ExitCode run(const Launch& launch, const policy::ReportTarget& watcher) {
 } // namespace
 
 ExitCode launch_command(const Launch& launch) {
-  const auto watcher = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
+  const auto watcher = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
   os::set_output_of_process(os::output_of(watcher, os::TestStatusPage::open(watcher.page).get()));
   try {
     return run(launch, watcher);

@@ -6,14 +6,15 @@
 #include "core/os/test_status_page.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
+#include "supervise/events.hpp"
 #include "supervise/relays.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/wait_notice.hpp"
 #include "supervise/watcher.hpp"
-#include "workers/alone.hpp"
 #include "workers/job.hpp"
 #include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
+#include "workers/own_process.hpp"
 #include "workers/supervisor.hpp"
 
 #include <gputest/outcome.hpp>
@@ -42,6 +43,7 @@ namespace gputest::workers {
 
 namespace {
 
+using namespace supervise; // NOLINT(google-build-using-namespace)
 using Kind = WorkerMessage::Kind;
 
 /// How often a waiting process looks whether something has changed.
@@ -76,11 +78,11 @@ struct Start {
 /// What to start for a case that has waited for so long. There is none to start if there is a supervisor for each case.
 /// Where other executables of the run have cases, a start takes time from them, so the workers have to have earned it.
 /// All of them were busy while the case waited. Where no others have, a start costs nobody else anything.
-Start decide_start(const MeetingPlace& run, milliseconds earned_when_it_began_to_wait, milliseconds waited) {
-  const auto supervisors = count_present(run.key_folder, "supervisors");
-  const auto cases = count_present(run.key_folder, "cases");
+Start decide_start(const MeetingPlace& place, milliseconds earned_when_it_began_to_wait, milliseconds waited) {
+  const auto supervisors = count_present(place.key_folder, "supervisors");
+  const auto cases = count_present(place.key_folder, "cases");
   if (supervisors == 0) {
-    return {is_there(run.key_folder, "executable") ? "because no other was left" : "for the first case"};
+    return {is_there(place.key_folder, "executable") ? "because no other was left" : "for the first case"};
   }
   if (waited > longest_trust) {
     return {"because a case had waited for 5 s"};
@@ -88,11 +90,11 @@ Start decide_start(const MeetingPlace& run, milliseconds earned_when_it_began_to
   if (supervisors >= cases) {
     return {};
   }
-  if (count_cases(run.run_folder) == cases) {
+  if (count_cases(place.run_folder) == cases) {
     return {"because no other executable had cases", waited > usual_start};
   }
   const auto balance = std::max(earned_when_it_began_to_wait + static_cast<int>(supervisors) * waited,
-                                milliseconds_in(run.key_folder, "earned"));
+                                milliseconds_in(place.key_folder, "earned"));
   return {balance.count() > 0 ? "because the others had worked for long enough" : ""};
 }
 
@@ -109,14 +111,14 @@ bool is_starting(const Descriptor& start) {
 
 /// Takes the one start at a time of this worker key, and starts a supervisor, unless somebody else does. Returns why
 /// there can be none; empty: no reason. Counts the starts.
-std::string start_one(MeetingPlace& run, const TestCase& test, const Start& start, int& starts) {
-  auto lock = open_lock_file(run.key_folder, "start");
+std::string start_one(MeetingPlace& place, const TestCase& test, const Start& start, int& starts) {
+  auto lock = open_lock_file(place.key_folder, "start");
   const bool may_start =
       lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && (start.also_beside_first_case || !is_starting(lock));
   if (may_start && ++starts > most_starts) {
     return std::to_string(most_starts) + " workers were started for it, and none has taken it";
   }
-  if (may_start ? !start_supervisor(run, test, std::move(lock), start.why) : !lock) {
+  if (may_start ? !start_supervisor(place, test, std::move(lock), start.why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
   return {};
@@ -124,18 +126,18 @@ std::string start_one(MeetingPlace& run, const TestCase& test, const Start& star
 
 /// Waits until a supervisor has taken the job, and starts one where that is sooner. None: `why_none` says why the case
 /// has to run alone, or ctest has ended.
-Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string& why_none) {
+Descriptor find_supervisor(MeetingPlace& place, const TestCase& test, std::string& why_none) {
   std::string name;
-  const auto job = announce_job(run.key_folder, name);
+  const auto job = announce_job(place.key_folder, name);
   Descriptor found;
-  why_none = job ? "" : "its folder cannot be used: " + run.path;
+  why_none = job ? "" : "its folder cannot be used: " + place.path;
   std::optional<milliseconds> earned; // when it began to wait
   Clock::time_point begun;
   int starts = 0;
   auto limit = usual_answer;
-  while (why_none.empty() && (why_none = contents_of(run.key_folder, "alone")).empty()) {
+  while (why_none.empty() && (why_none = contents_of(place.key_folder, "no-workers")).empty()) {
     Events events;
-    if (events.add(job).add(run.ctest).wait(limit)) {
+    if (events.add(job).add(place.ctest).wait(limit)) {
       if (events.is_ready(0)) {
         found = Descriptor{::accept4(job.number(), nullptr, nullptr, SOCK_CLOEXEC)};
         why_none = found ? "" : std::string{"a worker could not take it: "} + ::strerror(errno); // NOLINT: one thread
@@ -143,48 +145,48 @@ Descriptor find_supervisor(MeetingPlace& run, const TestCase& test, std::string&
       break;
     }
     const bool may_be_busy = std::exchange(limit, between_looks_at_folder) == usual_answer &&
-                             !present_in(run.key_folder, "supervisors", 1).empty();
+                             !present_in(place.key_folder, "supervisors", 1).empty();
     if (may_be_busy) {
       continue;
     }
     if (!earned) {
-      earned = milliseconds_in(run.key_folder, "earned");
+      earned = milliseconds_in(place.key_folder, "earned");
       begun = Clock::now();
     }
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
-    if (const auto start = decide_start(run, *earned, waited); !start.why.empty()) {
-      why_none = start_one(run, test, start, starts);
+    if (const auto start = decide_start(place, *earned, waited); !start.why.empty()) {
+      why_none = start_one(place, test, start, starts);
     }
   }
-  ::unlinkat(run.key_folder.number(), name.c_str(), 0);
+  ::unlinkat(place.key_folder.number(), name.c_str(), 0);
   return found;
 }
 
 /// The result of a case that has failed in its worker, or was skipped there, when it has run once more, alone.
-int end_after_rerun(const MeetingPlace& run, const TestCase& test, Mps mps, const Circumstances& circumstances) {
-  const auto alone = run_again_alone(test, circumstances);
-  if (!alone.passed && (alone.signal != 0 || !does_not_fail(alone.exit_code))) {
-    blame_for_shared_errors(run, mps);
+int end_after_rerun(const MeetingPlace& place, const TestCase& test, Mps mps, const Circumstances& circumstances) {
+  const auto second = run_again_in_own_process(test, circumstances);
+  if (!second.passed && (second.signal != 0 || !does_not_fail(second.exit_code))) {
+    blame_for_shared_errors(place, mps);
   }
-  if (alone.passed && circumstances.shares_errors && !alone.depends) {
-    give_up_mps_server(run, mps); // also one that CUDA cannot begin with
+  if (second.passed && circumstances.shares_errors && !second.depends) {
+    give_up_mps_server(place, mps); // also one that CUDA cannot begin with
   }
-  if (alone.signal != 0) {
-    end_by_signal(alone.signal);
+  if (second.signal != 0) {
+    end_by_signal(second.signal);
   }
   const auto what = "failed in " + test.name + ", which did not fail alone";
-  if (alone.shared && test.dependence_fails && !note_end(run.key_folder, true, "", what)) {
-    say("failed: there is no room in " + run.path + " to note that " + test.name + " was run again");
+  if (second.shared && test.dependence_fails && !note_end(place.key_folder, true, "", what)) {
+    say("failed: there is no room in " + place.path + " to note that " + test.name + " was run again");
     return EXIT_FAILURE;
   }
-  return alone.exit_code;
+  return second.exit_code;
 }
 
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
-int exit_code_for_answer(const MeetingPlace& run, const TestCase& test, const WorkerMessage& answer,
+int exit_code_for_answer(const MeetingPlace& place, const TestCase& test, const WorkerMessage& answer,
                          const policy::EntryReport& report, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
-    return run_alone(test, answer.text());
+    return run_in_own_process(test, answer.text());
   }
   if (answer.kind == Kind::stopped) {
     return supervise::watch_tests(test.command, report);
@@ -205,7 +207,7 @@ int exit_code_for_answer(const MeetingPlace& run, const TestCase& test, const Wo
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
     }
-    return end_after_rerun(run, test, answer.mps, circumstances);
+    return end_after_rerun(place, test, answer.mps, circumstances);
   }
   if (!died) {
     return answer.code;
@@ -238,11 +240,11 @@ WorkerMessage make_job_message(const TestCase& test, const std::string& page) {
 }
 
 /// Has a worker run the case. nullopt if its supervisor gave the case back before it began.
-std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
+std::optional<int> run_by_worker(MeetingPlace& place, const TestCase& test) {
   std::string why_none;
-  const auto supervisor = find_supervisor(run, test, why_none);
+  const auto supervisor = find_supervisor(place, test, why_none);
   if (!supervisor) {
-    return why_none.empty() ? EXIT_FAILURE : run_alone(test, why_none);
+    return why_none.empty() ? EXIT_FAILURE : run_in_own_process(test, why_none);
   }
   auto& page = *new os::TestStatusPage; // NOLINT: it goes with the process
   const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}};
@@ -252,7 +254,7 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
                                     {STDIN_FILENO, relays.output_for(STDOUT_FILENO), relays.output_for(STDERR_FILENO)});
   relays.close_write_ends();
   if (!is_sent && !is_ready(supervisor)) { // it may have waited for this process long enough, and says so
-    return run_alone(test, "it could not be handed over");
+    return run_in_own_process(test, "it could not be handed over");
   }
   std::string time_out;
   Clock::time_point answers_until;
@@ -278,7 +280,7 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
       }
       continue;
     }
-    std::vector<pollfd> polled{{supervisor.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
+    std::vector<pollfd> polled{{supervisor.number(), POLLIN, 0}, {place.ctest.number(), POLLIN, 0}};
     relays.wait(polled, left);
     any = polled.front().revents != 0;
     has_ctest_ended = polled.back().revents != 0;
@@ -287,20 +289,21 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
   WorkerMessage answer;
   const bool is_answered = any && receive_message(supervisor.number(), answer) == Received::message;
   if (!is_answered && time_out.empty()) {
-    return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-supervisor of its worker was killed");
+    return is_ready(place.ctest) ? EXIT_FAILURE
+                                 : run_in_own_process(test, "the gputest-supervisor of its worker was killed");
   }
   if (is_answered && answer.kind == Kind::not_begun) {
-    return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.text())};
+    return answer.texts.empty() ? std::nullopt : std::optional{run_in_own_process(test, answer.text())};
   }
   const bool has_run = is_answered && (answer.kind == Kind::verdict || answer.kind == Kind::death);
   if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case;
       has_run && is_long != test.was_long) {
-    add_to_file(run.key_folder, "long", (is_long ? "+" : "-") + test.name + "\n");
+    add_to_file(place.key_folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
   if (const auto names = answer.processes_left_behind(); !names.empty()) {
     say(test.name + " left processes running; gputest does not kill them: " + names);
   }
-  const auto writers = wait_for_output(relays, watch, begun, run.ctest);
+  const auto writers = wait_for_output(relays, watch, begun, place.ctest);
   if (!writers.empty() && time_out.empty()) {
     say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *test.limit));
     return EXIT_FAILURE;
@@ -309,33 +312,34 @@ std::optional<int> run_by_worker(MeetingPlace& run, const TestCase& test) {
     say_time_out(time_out);
     return EXIT_FAILURE;
   }
-  return exit_code_for_answer(run, test, answer, page.report(), time_out);
+  return exit_code_for_answer(place, test, answer, page.report(), time_out);
 }
 
 } // namespace
 
 int run_case(const TestCase& test) {
   if (!test.reason_for_own_process.empty()) {
-    return run_alone(test, test.prints_reason ? test.reason_for_own_process : "");
+    return run_in_own_process(test, test.prints_reason ? test.reason_for_own_process : "");
   }
   const auto worker_key = worker_key_of(test);
   if (worker_key.empty()) {
-    return run_alone(test, "its executable cannot be read");
+    return run_in_own_process(test, "its executable cannot be read");
   }
   supervise::block_in_this_process(SIGXFSZ); // a supervisor inherits that, and says what it cannot write
 
-  auto& run = *new MeetingPlace{open_meeting_place(worker_key)}; // NOLINT: its descriptors are closed with the process
-  if (!run.problem.empty()) {
-    return run_alone(test, run.problem);
+  auto& place =
+      *new MeetingPlace{open_meeting_place(worker_key)}; // NOLINT: its descriptors are closed with the process
+  if (!place.problem.empty()) {
+    return run_in_own_process(test, place.problem);
   }
-  new PresenceLock{run.key_folder, "cases"}; // NOLINT: likewise
+  new PresenceLock{place.key_folder, "cases"}; // NOLINT: likewise
   constexpr int most_workers = 3;
   for (int workers = 0; workers < most_workers; ++workers) {
-    if (const auto exit_code = run_by_worker(run, test)) {
+    if (const auto exit_code = run_by_worker(place, test)) {
       return *exit_code;
     }
   }
-  return run_alone(test, std::to_string(most_workers) + " workers gave it back before they began it");
+  return run_in_own_process(test, std::to_string(most_workers) + " workers gave it back before they began it");
 }
 
 } // namespace gputest::workers

@@ -23,18 +23,18 @@ constexpr milliseconds longest_handover{1'000}; ///< a client that is stopped ke
 constexpr const char* job = "job-"; ///< what the name of a job begins with
 
 /// False if the job is nobody's any more, or another supervisor is before this one.
-bool take(const MeetingPlace& run, const std::string& name, Job& taken) {
+bool take(const MeetingPlace& place, const std::string& name, Job& taken) {
   taken.client = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  const auto address = address_in(run.key_folder, name);
+  const auto address = address_in(place.key_folder, name);
   if (::connect(taken.client.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { // NOLINT
     if (errno == ECONNREFUSED) { // its client is gone; one that is there listens before the name is
-      ::unlinkat(run.key_folder.number(), name.c_str(), 0);
+      ::unlinkat(place.key_folder.number(), name.c_str(), 0);
     }
     return false;
   }
   // Either the client takes this connection and speaks, or it takes another one and closes this one.
-  Events events;
-  events.add(taken.client).add(run.ctest);
+  supervise::Events events;
+  events.add(taken.client).add(place.ctest);
   if (!events.wait(longest_handover)) {
     static_cast<void>(send_message(taken.client.number(), {{WorkerMessage::Kind::not_begun}, {}, {}}));
     return false;
@@ -63,18 +63,18 @@ Descriptor announce_job(const Descriptor& folder, std::string& name) {
   return is_announced ? std::move(socket) : Descriptor{};
 }
 
-JobQueue::JobQueue(const MeetingPlace& run) : run_{run}, changes_{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)} {
-  const auto folder = "/proc/self/fd/" + std::to_string(run_.key_folder.number());
+JobQueue::JobQueue(const MeetingPlace& place) : place_{place}, changes_{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)} {
+  const auto folder = "/proc/self/fd/" + std::to_string(place_.key_folder.number());
   if (::inotify_add_watch(changes_.number(), folder.c_str(), IN_MOVED_TO) < 0) {
     changes_ = Descriptor{};
   }
 }
 
 bool JobQueue::take_oldest(Job& taken) const {
-  auto names = names_in(run_.key_folder);
+  auto names = names_in(place_.key_folder);
   std::sort(names.begin(), names.end());
   return std::any_of(names.begin(), names.end(),
-                     [&](const auto& name) { return name.rfind(job, 0) == 0 && take(run_, name, taken); });
+                     [&](const auto& name) { return name.rfind(job, 0) == 0 && take(place_, name, taken); });
 }
 
 void JobQueue::forget_changes() const {
@@ -83,7 +83,7 @@ void JobQueue::forget_changes() const {
   }
 }
 
-void JobQueue::wait(Events& events, milliseconds limit) const {
+void JobQueue::wait(supervise::Events& events, milliseconds limit) const {
   events.add(changes_).wait(changes_ ? limit : without_watch);
 }
 

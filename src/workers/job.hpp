@@ -22,7 +22,7 @@ struct Job {
 /// The jobs in the folder of a worker key, for a supervisor.
 class JobQueue {
 public:
-  explicit JobQueue(const MeetingPlace& run);
+  explicit JobQueue(const MeetingPlace& place);
 
   /// Takes the oldest job that is there now. False if there is none. A client that is stopped blocks it for a second.
   [[nodiscard]] bool take_oldest(Job& job) const;
@@ -31,10 +31,10 @@ public:
   void forget_changes() const;
 
   /// Waits for the events, or until something may have happened in the folder, for so long at most.
-  void wait(Events& events, milliseconds limit) const;
+  void wait(supervise::Events& events, milliseconds limit) const;
 
 private:
-  const MeetingPlace& run_;
+  const MeetingPlace& place_;
   Descriptor changes_; ///< inotify; none: the user may have so many watches only (fs.inotify.max_user_instances)
 };
 

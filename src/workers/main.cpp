@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gputest-entry [--alone=<why>] [--fixtures=<hash>] [--long] <executable> <argument>...
+// gputest-entry [--own-process=<why>] [--fixtures=<hash>] [--long] <executable> <argument>...
 // gputest-entry --end <executable> [<file of its long cases> [<hash of the fixtures>]]
 // gputest-entry --watch <executable> <argument>...
 // gputest-entry --list <seconds> <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
-// executable itself, which stays and runs one case after another; or, with --alone, by a process of the case's own, and
-// says why; --long: it took long when it ran last; --fixtures: those of the user, which cases that share a worker have
-// in common. When all cases have ended, CTest starts the second form, whose entry fails if a worker does not end as it
-// should. The third form runs and watches any other executable whose tests gputest runs. The fourth has an executable
-// list its tests when ctest starts.
+// executable itself, which stays and runs one case after another; or, with --own-process, by a process of the case's
+// own, and says why; --long: it took long when it ran last; --fixtures: those of the user, which cases that share a
+// worker have in common. When all cases have ended, CTest starts the second form, whose entry fails if a worker does
+// not end as it should. The third form runs and watches any other executable whose tests gputest runs. The fourth has
+// an executable list its tests when ctest starts.
 #include "supervise/descendants.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/watcher.hpp"

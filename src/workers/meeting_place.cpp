@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/meeting_place.hpp"
 
+#include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/os/user_folder.hpp"
+#include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
-#include "workers/test_case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,7 @@ namespace gputest::workers {
 
 namespace {
 
+using namespace supervise; // NOLINT(google-build-using-namespace)
 namespace fs = std::filesystem;
 
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
@@ -73,19 +75,19 @@ void remove_leftovers(const Descriptor& workers) {
 std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
 
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
-void remove_at_its_end(const MeetingPlace& run, const Descriptor& workers) {
-  if (become_an_orphan({run.ctest.number(), workers.number()}) != Orphaning::in_orphan) {
+void remove_at_its_end(const MeetingPlace& place, const Descriptor& workers) {
+  if (become_an_orphan({place.ctest.number(), workers.number()}) != Orphaning::in_orphan) {
     return;
   }
   static_cast<void>(::chdir("/") != 0);
-  if (Events{}.add(run.ctest).wait(for_ever)) {
-    const auto all = open_folder(workers.number(), run.run_name);
+  if (Events{}.add(place.ctest).wait(for_ever)) {
+    const auto all = open_folder(workers.number(), place.run_name);
     for (const auto& worker_key : names_in(all)) {
       for (const auto supervisor : present_in(open_folder(all.number(), worker_key), "processes")) {
         ::kill(supervisor, SIGCONT); // a case may have stopped it
       }
     }
-    remove_run(workers, run.run_name);
+    remove_run(workers, place.run_name);
   }
   std::_Exit(EXIT_SUCCESS);
 }
@@ -109,7 +111,7 @@ MeetingPlace open_meeting_place(const std::string& worker_key) {
   found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
   // Where /tmp cannot be used, the folder is below the ledger's.
   std::string home;
-  for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
+  for (const auto& above : {std::string{"/tmp"}, os::variable("GPUTEST_DIR")}) {
     if (!found.user_folder && !above.empty()) {
       home = above == "/tmp" ? os::user_folder() : above + "/gputest-" + std::to_string(own_user());
       found.user_folder = open_own_folder(AT_FDCWD, home);

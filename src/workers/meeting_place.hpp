@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/os/file.hpp"
-#include "supervise/events.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -17,7 +16,6 @@
 
 namespace gputest::workers {
 
-using namespace supervise; // NOLINT(google-build-using-namespace): workers are watched by it, all through this folder
 using os::Descriptor;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
@@ -30,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 /// - `cases`: likewise each client that has a case to run;
 /// - `start`: locked by whoever starts a worker; not empty while that one runs its first case;
 /// - `earned`: the milliseconds for which workers have run cases, less twice what their starts took;
-/// - `alone`: why this executable cannot have workers, if it cannot;
+/// - `no-workers`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path; `fixtures`: those of the user that its cases require;
 /// - `processes`: each supervisor holds a PresenceLock of it as long as it lives;
 /// - `end`: is there when no more cases come;

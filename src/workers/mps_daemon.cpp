@@ -6,7 +6,6 @@
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 #include "supervise/supervised_command.hpp"
-#include "workers/test_case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,6 +30,7 @@ namespace gputest::workers {
 
 namespace {
 
+using namespace supervise; // NOLINT(google-build-using-namespace)
 constexpr milliseconds server_start_limit{2'000};
 constexpr milliseconds between_looks{5};
 constexpr milliseconds between_looks_of_owner{1'000};
@@ -87,9 +87,9 @@ void wait_until_unused(const Descriptor& ctest, const Descriptor& end, const Mps
 }
 
 /// Leaves the owner behind. False if there can be no process.
-bool start_owner(const MeetingPlace& run, const MpsDaemon& daemon) {
+bool start_owner(const MeetingPlace& place, const MpsDaemon& daemon) {
   const auto path = mps_control_program();
-  const auto made = become_an_orphan({run.ctest.number(), daemon.folder.number()});
+  const auto made = become_an_orphan({place.ctest.number(), daemon.folder.number()});
   if (made != Orphaning::in_orphan) {
     return made == Orphaning::in_caller;
   }
@@ -105,7 +105,7 @@ bool start_owner(const MeetingPlace& run, const MpsDaemon& daemon) {
     become_daemon(path, daemon, self);
   }
   if (const auto end = open_pidfd(child)) {
-    wait_until_unused(run.ctest, end, daemon, clients);
+    wait_until_unused(place.ctest, end, daemon, clients);
   }
   if (child > 0) {
     ::kill(child, SIGKILL);
@@ -125,7 +125,7 @@ std::string last_line_of(std::string text) {
 } // namespace
 
 std::string mps_control_program() {
-  const auto places = variable("PATH") + ":/usr/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin";
+  const auto places = os::variable("PATH") + ":/usr/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin";
   for (std::size_t at = 0; at < places.size();) {
     const auto end = std::min(places.find(':', at), places.size());
     auto path = places.substr(at, end - at) + "/" + program;
@@ -149,13 +149,13 @@ bool has_mps_daemon(const Descriptor& folder) {
   return false;
 }
 
-std::string start_mps_daemon(const MeetingPlace& run, const MpsDaemon& daemon) {
+std::string start_mps_daemon(const MeetingPlace& place, const MpsDaemon& daemon) {
   const auto until = Clock::now() + server_start_limit;
   const auto lock = open_lock_file(daemon.folder, "start");
   bool is_starter = false;
   while (!has_mps_daemon(daemon.folder)) {
     const bool has_owner = count_present(daemon.folder, "owner") > 0;
-    if (!lock || Clock::now() >= until || is_ready(run.ctest) ||
+    if (!lock || Clock::now() >= until || is_ready(place.ctest) ||
         (is_starter && !has_owner && is_there(daemon.folder, "output"))) {
       const auto why = last_line_of(contents_of(daemon.folder, "output"));
       return std::string{program} + " did not start" + (why.empty() ? "" : ": " + why);
@@ -166,12 +166,12 @@ std::string start_mps_daemon(const MeetingPlace& run, const MpsDaemon& daemon) {
         for (const char* const left : {"control", "output"}) { // by one that was killed
           ::unlinkat(daemon.folder.number(), left, 0);
         }
-        if (!start_owner(run, daemon)) {
+        if (!start_owner(place, daemon)) {
           return std::string{program} + " did not start: " + ::strerror(errno); // NOLINT: one thread
         }
       }
     }
-    Events{}.add(run.ctest).wait(between_looks);
+    Events{}.add(place.ctest).wait(between_looks);
   }
   return {};
 }

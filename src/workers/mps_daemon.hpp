@@ -30,6 +30,6 @@ struct MpsDaemon {
 
 /// Blocks until there is a daemon, and starts one if there is none; for two seconds at most. Returns why there will be
 /// none; empty: there is. Not in a subreaper, whose child the owner would be.
-[[nodiscard]] std::string start_mps_daemon(const MeetingPlace& run, const MpsDaemon& daemon);
+[[nodiscard]] std::string start_mps_daemon(const MeetingPlace& place, const MpsDaemon& daemon);
 
 } // namespace gputest::workers

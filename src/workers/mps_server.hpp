@@ -22,7 +22,7 @@ public:
 
   /// That which a worker of the run is to use that is started now. Starts it if there is none, unless GPUTEST_MPS or
   /// the machine is against it; blocks for two seconds at most. Not in a subreaper, whose child its owner would be.
-  [[nodiscard]] static MpsServer join(const MeetingPlace& run);
+  [[nodiscard]] static MpsServer join(const MeetingPlace& place);
 
   [[nodiscard]] Mps owner() const { return owner_; }
 
@@ -33,7 +33,7 @@ public:
   [[nodiscard]] const std::string& message() const { return message_; }
 
   /// Whether workers that are started now use another one, or none.
-  [[nodiscard]] bool is_outdated(const MeetingPlace& run) const;
+  [[nodiscard]] bool is_outdated(const MeetingPlace& place) const;
 
 private:
   bool may_have_one_ = false; ///< of the run's own
@@ -44,11 +44,11 @@ private:
 };
 
 /// Lets the next workers of the run use no server. Does nothing if it is not the run's.
-void give_up_mps_server(const MeetingPlace& run, Mps owner);
+void give_up_mps_server(const MeetingPlace& place, Mps owner);
 
 /// A case has failed in a client of that owner's server, and not for the error of another one: whatever fails in other
 /// clients may come from it.
-void blame_for_shared_errors(const MeetingPlace& run, Mps owner);
+void blame_for_shared_errors(const MeetingPlace& place, Mps owner);
 
 /// Whether workers of the run share a server of its own, or did until an error.
 [[nodiscard]] bool has_used_mps_server(const Descriptor& run);

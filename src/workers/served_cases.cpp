@@ -3,7 +3,7 @@
 
 #include "core/os/environment.hpp"
 #include "core/policy/text.hpp"
-#include "workers/alone.hpp"
+#include "workers/own_process.hpp"
 
 #include <csignal>
 #include <cstdlib>
@@ -32,7 +32,7 @@ bool ServedCases::add(const WorkerMessage& job) {
   }
   if (!file_) {
     const WithoutUmask modes;
-    file_ = Descriptor{::openat(run_.key_folder.number(), name_of_file_.c_str(),
+    file_ = Descriptor{::openat(place_.key_folder.number(), name_of_file_.c_str(),
                                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
   limits_ += std::chrono::milliseconds{job.code};
@@ -40,26 +40,26 @@ bool ServedCases::add(const WorkerMessage& job) {
   return ::write(file_.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
-void ServedCases::end_was_seen() const { ::unlinkat(run_.key_folder.number(), name_of_file_.c_str(), 0); }
+void ServedCases::end_was_seen() const { ::unlinkat(place_.key_folder.number(), name_of_file_.c_str(), 0); }
 
 void ServedCases::tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const {
   const auto cases = lines_of(read_from(file_, 0));
   if (cases.empty()) {
     return;
   }
-  if (note_end(run_.key_folder, may_be_anothers_error, wrote,
+  if (note_end(place_.key_folder, may_be_anothers_error, wrote,
                "that had run " + policy::counted(cases.size(), "case") + ", " + cases.back() + " last, " + how)) {
     end_was_seen();
   }
   if (!may_be_anothers_error) {
-    blame_for_shared_errors(run_, owner_);
+    blame_for_shared_errors(place_, owner_);
   }
 }
 
 void ServedCases::show(const std::string& wrote) const {
   const auto cases = wrote.empty() ? std::vector<std::string>{} : lines_of(read_from(file_, 0));
   if (!cases.empty()) {
-    add_to_file(run_.key_folder, "remarks",
+    add_to_file(place_.key_folder, "remarks",
                 "gputest: after " + cases.back() + " a worker of " + test_.command.front() + " wrote:\n" + wrote +
                     (wrote.back() == '\n' ? "" : "\n"));
   }
@@ -84,19 +84,19 @@ void ServedCases::run_again_here() const {
   const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
   ::dup2(wrote.number(), STDOUT_FILENO);
   ::dup2(wrote.number(), STDERR_FILENO);
-  ::signal(SIGPIPE, SIG_DFL);                                                // NOLINT(concurrency-mt-unsafe)
-  const Descriptor one_at_a_time = open_lock_file(run_.key_folder, "rerun"); // cases may have locks of CTest's
+  ::signal(SIGPIPE, SIG_DFL);                                                  // NOLINT(concurrency-mt-unsafe)
+  const Descriptor one_at_a_time = open_lock_file(place_.key_folder, "rerun"); // cases may have locks of CTest's
   ::flock(one_at_a_time.number(), LOCK_EX);
   // What one has declared is wrong for another. Annotations take precedence.
   os::set_variable("GPUTEST_MEMORY", memory_.size() == 1 ? *memory_.begin() : "auto");
   const auto cases = lines_of(read_from(file_, 0));
-  const auto result = rerun_and_check_end(test_, cases, limits_, run_.ctest);
+  const auto result = rerun_and_check_end(test_, cases, limits_, place_.ctest);
   if (result == Rerun::ended_badly) {
     tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "
              "not end as it should",
              false, read_from(wrote, 0));
   } else if (result == Rerun::ended_well ||
-             add_to_file(run_.key_folder, "remarks",
+             add_to_file(place_.key_folder, "remarks",
                          "gputest: of " + std::to_string(cases.size()) + " cases that had passed in a worker, " +
                              cases.back() + " last, some failed when they ran once more. That does not count: it was " +
                              "to show how their process ends, and that was as it should\n")) {

@@ -18,7 +18,7 @@ namespace gputest::workers {
 /// end; a file that remains fails `<target>.workers_end`.
 class ServedCases {
 public:
-  ServedCases(const MeetingPlace& run, const TestCase& test, Mps owner) : run_{run}, test_{test}, owner_{owner} {}
+  ServedCases(const MeetingPlace& place, const TestCase& test, Mps owner) : place_{place}, test_{test}, owner_{owner} {}
 
   /// Before the case of a job (Kind::job) passes. False if there is no room to note it: the end could be missed.
   [[nodiscard]] bool add(const WorkerMessage& job);
@@ -44,7 +44,7 @@ public:
 private:
   void run_again_here() const;
 
-  const MeetingPlace& run_;
+  const MeetingPlace& place_;
   const TestCase& test_;
   Mps owner_; ///< what their process shares errors with
   std::string name_of_file_ = unconfirmed + std::to_string(::getpid());

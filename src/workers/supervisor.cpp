@@ -32,6 +32,7 @@ namespace gputest::workers {
 
 namespace {
 
+using namespace supervise; // NOLINT(google-build-using-namespace)
 using Kind = WorkerMessage::Kind;
 
 constexpr milliseconds longest_idle{3'000}; ///< it holds a context, and has had nothing to do for a while
@@ -43,16 +44,16 @@ constexpr const char* at_the_end = "when there were no more cases";
 constexpr const char* by_a_death = "by a death";
 constexpr const char* for_others = "because others needed their devices";
 constexpr const char* after_a_change = "after a case that changed its process";
-constexpr const char* for_more_memory = "because a case needed more memory than there was, and ran again alone";
+constexpr const char* for_more_memory = "because a case needed more memory than there was, so its entry ran again";
 constexpr const char* with_others_again = ": the cases before it ran once more at the end";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 
 class Supervisor {
 public:
-  Supervisor(MeetingPlace& run, const TestCase& test, Descriptor start_lock, MpsServer server)
-      : run_{run}, test_{test}, start_{std::move(start_lock)}, server_{std::move(server)}, worker_{run, test, server_},
-        jobs_{run}, served_{run, test, server_.owner()} {}
+  Supervisor(MeetingPlace& place, const TestCase& test, Descriptor start_lock, MpsServer server)
+      : place_{place}, test_{test}, start_{std::move(start_lock)}, server_{std::move(server)},
+        worker_{place, test, server_}, jobs_{place}, served_{place, test, server_.owner()} {}
 
   void run(const std::string& why_started) {
     if (start_worker(why_started)) {
@@ -64,7 +65,7 @@ private:
   void run_jobs() {
     auto idle_since = Clock::now();
     for (;;) {
-      if (server_.is_outdated(run_)) {
+      if (server_.is_outdated(place_)) {
         end_worker(server_.owner() == Mps::none ? "because workers share a server now (MPS)"
                                                 : "after an error that it may share (MPS)");
         return;
@@ -81,12 +82,12 @@ private:
         idle_since = Clock::now();
         continue;
       }
-      if (left.count() <= 0 || is_there(run_.key_folder, "end")) {
+      if (left.count() <= 0 || is_there(place_.key_folder, "end")) {
         end_worker(left.count() <= 0 ? "after 3 s without a case" : at_the_end);
         return;
       }
       Events events;
-      events.add(run_.ctest).add(worker_.end()).add(worker_.socket());
+      events.add(place_.ctest).add(worker_.end()).add(worker_.socket());
       jobs_.wait(events, left);
       if (events.is_ready(0) || events.is_ready(1) || events.is_ready(2)) {
         // ctest has ended; or the worker has, or is about to: others need its devices.
@@ -99,22 +100,25 @@ private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker(const std::string& why_started) {
     const auto started = Clock::now();
-    takes_cases_ = PresenceLock{run_.key_folder, "supervisors"};
-    ::unlinkat(run_.key_folder.number(), "reported", 0);
-    ::flock(run_.user_folder.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
-    auto why = write_file(run_.key_folder, "fixtures", test_.fixtures) &&
-                       write_file(run_.key_folder, "executable", test_.command.front())
+    takes_cases_ = PresenceLock{place_.key_folder, "supervisors"};
+    ::unlinkat(place_.key_folder.number(), "reported", 0);
+    ::flock(place_.user_folder.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
+    auto why = write_file(place_.key_folder, "fixtures", test_.fixtures) &&
+                       write_file(place_.key_folder, "executable", test_.command.front())
                    ? worker_.start(why_started)
-                   : run_.path + ": " + std::strerror(errno); // NOLINT: one thread
+                   : place_.path + ": " + std::strerror(errno); // NOLINT: one thread
     why = why.empty() ? worker_.wait_until_ready() : "no worker could be started: " + why;
     started_in_ = since(started);
     if (!why.empty()) {
-      write_file(run_.key_folder, "alone", why);
+      if (!is_ready(place_.ctest) && jobs_.take_oldest(job_)) {
+        refuse(with_output(why)); // others are told by the file
+      }
+      write_file(place_.key_folder, "no-workers", why);
     }
     // CUDA starts in the first case. Without room for this mark a client may start one more.
     static_cast<void>(why.empty() && ::write(start_.number(), "1", 1) == 1);
     ::flock(start_.number(), LOCK_UN);
-    while (!why.empty() && !is_ready(run_.ctest) && jobs_.take_oldest(job_)) {
+    while (!why.empty() && !is_ready(place_.ctest) && jobs_.take_oldest(job_)) {
       refuse(why);
     }
     return why.empty();
@@ -133,7 +137,7 @@ private:
     std::optional<WorkerMessage> verdict;
     for (;;) {
       Events events;
-      events.add(job_.client, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(worker_.socket());
+      events.add(job_.client, POLLRDHUP).add(place_.ctest).add(worker_.end()).add(worker_.socket());
       events.wait(for_ever);
       if (events.is_ready(0) || events.is_ready(1)) {
         kill_worker(verdict && does_not_fail(verdict->code));
@@ -191,7 +195,7 @@ private:
   /// False if the worker cannot go on after the case has passed.
   bool go_on_after(WorkerMessage verdict) {
     if (!served_.add(job_.request)) {
-      refuse("there is no room in " + run_.path + " to note that the end of its process is to be seen");
+      refuse("there is no room in " + place_.path + " to note that the end of its process is to be seen");
       end_worker("because there was no room to note its cases");
       return false;
     }
@@ -206,7 +210,7 @@ private:
   void kill_worker(bool has_passed) {
     worker_.kill_all();
     ++cases_;
-    give_up_mps_server(run_, server_.owner());
+    give_up_mps_server(place_, server_.owner());
     leave("with a case that was killed", true);
     // That is the result of this case, whatever ran before it. But a kernel of another client may have kept a device
     // from it, and of a process that does not end after it has passed any of its cases may be the cause.
@@ -240,7 +244,7 @@ private:
                        shares_errors(), worker_.take_output());
     }
     if (!stopped) {
-      give_up_mps_server(run_, server_.owner());
+      give_up_mps_server(place_, server_.owner());
     }
     const bool claims_no_failure =
         WIFEXITED(status) &&
@@ -265,14 +269,14 @@ private:
   /// A worker that has ended in a case has not shown how a process ends after those before it. They run once more,
   /// during the entry that ends workers, which has the locks of all cases.
   void run_earlier_cases_again() {
-    while (!served_.empty() && !is_ready(run_.ctest)) {
+    while (!served_.empty() && !is_ready(place_.ctest)) {
       jobs_.forget_changes(); // before the look
-      if (is_there(run_.key_folder, "end")) {
+      if (is_there(place_.key_folder, "end")) {
         served_.run_again();
         return;
       }
       Events events;
-      jobs_.wait(events.add(run_.ctest), for_ever);
+      jobs_.wait(events.add(place_.ctest), for_ever);
     }
   }
 
@@ -281,7 +285,7 @@ private:
   void note_balance(milliseconds change) {
     balance_ += change;
     if (balance_ < milliseconds{0} || balance_ >= least_balance) {
-      write_milliseconds(run_.key_folder, "earned", milliseconds_in(run_.key_folder, "earned") + balance_);
+      write_milliseconds(place_.key_folder, "earned", milliseconds_in(place_.key_folder, "earned") + balance_);
       balance_ = milliseconds{0};
     }
   }
@@ -294,11 +298,8 @@ private:
     if (served_.empty()) { // nor would another one begin it, unless this one had to leave
       if (const auto how = end_worker(for_others); !how.empty()) {
         const auto why = "its worker ended " + how + " before it began its first case";
-        write_file(run_.key_folder, "alone", why);
-        constexpr std::size_t most = 64 * 1024; // of what fits into a message
-        const auto wrote = worker_.take_output();
-        message.texts = {
-            why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)))};
+        write_file(place_.key_folder, "no-workers", why);
+        message.texts = {with_output(why)};
       }
     }
     answer(message);
@@ -311,6 +312,13 @@ private:
   void answer(const WorkerMessage& message, const std::vector<int>& attached = {}) {
     static_cast<void>(send_message(job_.client.number(), message, attached));
     job_.client = Descriptor{};
+  }
+
+  /// Why there is no worker, with what it wrote.
+  std::string with_output(const std::string& why) {
+    constexpr std::size_t most = 64 * 1024; // of what fits into a message
+    const auto wrote = worker_.take_output();
+    return why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)));
   }
 
   void refuse(const std::string& why) { answer({{Kind::refusal}, {why}, {}}); }
@@ -346,7 +354,7 @@ private:
   /// With what ran before it in this worker, if it runs again.
   void reply(WorkerMessage message) {
     if (message.device == WorkerMessage::Device::has_sticky_error) {
-      give_up_mps_server(run_, server_.owner());
+      give_up_mps_server(place_, server_.owner());
     }
     message.mps = server_.owner();
     std::vector<int> attached;
@@ -363,11 +371,11 @@ private:
     worker_.hang_up();
     Events{}
         .add(worker_.end())
-        .add(run_.ctest)
+        .add(place_.ctest)
         .wait(served_.empty() ? std::max(longest_end_, time_limit_of(test_)) : longest_end_);
     const bool ended =
         is_ready(worker_.end()) ||
-        Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
+        Events{}.add(worker_.end()).wait(is_ready(place_.ctest) ? longest_end_after_ctest : milliseconds{0});
     const int status = ended ? worker_.wait_for_status() : 0;
     if (!ended) {
       worker_.kill_all();
@@ -383,7 +391,7 @@ private:
         ended ? describe_end(status) : "only by SIGKILL, when the time limit of its cases (TIMEOUT) was over,";
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers =
-        server_.owner() == Mps::of_run && server_.is_outdated(run_) && (!ended || WIFSIGNALED(status));
+        server_.owner() == Mps::of_run && server_.is_outdated(place_) && (!ended || WIFSIGNALED(status));
     if (!served_.empty()) { // else whoever gets the case back is shown what it wrote
       served_.tell_end("ended " + how + " when it had none to run", may_be_anothers, worker_.take_output());
     }
@@ -394,25 +402,25 @@ private:
   /// is missing. Where each case changes its process, a worker costs more than a process of the case's own.
   /// `in_a_case`: of earlier ones this worker has shown no end.
   void leave(const char* why, bool in_a_case = false) {
-    add_to_file(run_.key_folder, "workers",
+    add_to_file(place_.key_folder, "workers",
                 std::to_string(cases_) + " " + why + (in_a_case && !served_.empty() ? with_others_again : "") + "\n");
     constexpr std::size_t enough = 10;
     std::size_t changed = 0;
     std::size_t cases = 0;
-    const auto workers = ended_workers(run_.key_folder);
+    const auto workers = ended_workers(place_.key_folder);
     for (const auto& [count, end] : workers) {
       changed += end == after_a_change ? 1 : 0;
       cases += count;
     }
     if (changed >= enough && cases < 2 * workers.size()) {
-      write_file(run_.key_folder, "alone",
+      write_file(place_.key_folder, "no-workers",
                  std::to_string(workers.size()) + " workers have run only " + std::to_string(cases) +
                      " cases, because cases change their process. Their output says what");
     }
     takes_cases_ = {};
   }
 
-  MeetingPlace& run_;
+  MeetingPlace& place_;
   const TestCase& test_;
   Descriptor start_;
   PresenceLock takes_cases_;
@@ -429,16 +437,16 @@ private:
 
 } // namespace
 
-bool start_supervisor(MeetingPlace& run, const TestCase& test, Descriptor start_lock, const std::string& why) {
-  const auto made = become_an_orphan({run.ctest.number(), run.user_folder.number(), run.run_folder.number(),
-                                      run.key_folder.number(), start_lock.number()});
+bool start_supervisor(MeetingPlace& place, const TestCase& test, Descriptor start_lock, const std::string& why) {
+  const auto made = become_an_orphan({place.ctest.number(), place.user_folder.number(), place.run_folder.number(),
+                                      place.key_folder.number(), start_lock.number()});
   if (made != Orphaning::in_orphan) {
     return made == Orphaning::in_caller;
   }
   ::prctl(PR_SET_NAME, "gputest-supervi"); // the kernel keeps 15 bytes
-  const PresenceLock lives{run.key_folder, "processes"};
-  auto server = MpsServer::join(run); // before the supervisor becomes a subreaper
-  Supervisor{run, test, std::move(start_lock), std::move(server)}.run(why);
+  const PresenceLock lives{place.key_folder, "processes"};
+  auto server = MpsServer::join(place); // before the supervisor becomes a subreaper
+  Supervisor{place, test, std::move(start_lock), std::move(server)}.run(why);
   std::_Exit(EXIT_SUCCESS);
 }
 

@@ -13,7 +13,7 @@ namespace gputest::workers {
 ///
 /// A supervisor ends its worker, and all that the worker has started, when a client goes away in the middle of its case
 /// or ctest has ended. It ends itself when the worker has.
-[[nodiscard]] bool start_supervisor(MeetingPlace& run, const TestCase& test, Descriptor start_lock,
+[[nodiscard]] bool start_supervisor(MeetingPlace& place, const TestCase& test, Descriptor start_lock,
                                     const std::string& why);
 
 } // namespace gputest::workers

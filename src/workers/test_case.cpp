@@ -36,41 +36,41 @@ const std::string& status_of_process() {
 }
 
 /// A reason that the environment gives, of this run or of the entry.
-std::string why_alone_by_environment() {
-  if (const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
+std::string reason_by_environment() {
+  if (const auto target = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
       !target.ctest || !target.believes_exit_code()) {
     return target.will_fail            ? "it is expected to fail (WILL_FAIL)"
            : target.checks_output_only ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
                                        : "CTest has not started it";
   }
-  if (const auto memory = variable("GPUTEST_MEMORY"); memory.rfind("large", 0) == 0) {
+  if (const auto memory = os::variable("GPUTEST_MEMORY"); memory.rfind("large", 0) == 0) {
     return "it is large";
   } else if (memory.find(" alone") != std::string::npos) {
     return "it is alone on its device";
   }
-  if (const auto gpus = variable("GPUTEST_GPUS"); !gpus.empty() && gpus != "1") {
+  if (const auto gpus = os::variable("GPUTEST_GPUS"); !gpus.empty() && gpus != "1") {
     return "it needs several GPUs";
   }
-  if (!variable("GPUTEST_HEAP").empty()) {
+  if (!os::variable("GPUTEST_HEAP").empty()) {
     return "it sets the device heap";
   }
-  if (!variable("GPUTEST_LEASE_OF").empty()) {
+  if (!os::variable("GPUTEST_LEASE_OF").empty()) {
     return "it runs under a lease of another process (GPUTEST_LEASE_OF)";
   }
   if (const auto rank = policy::mpi_variable(os::read_variable); !rank.empty()) {
     return "it is a rank of an MPI program (" + rank + ")";
   }
   for (const char* const tool : {"CUDA_INJECTION64_PATH", "CUDA_INJECTION32_PATH"}) {
-    if (!variable(tool).empty()) {
+    if (!os::variable(tool).empty()) {
       return std::string{"a tool is attached to it ("} + tool + ")";
     }
   }
-  const auto preload = variable("LD_PRELOAD");
+  const auto preload = os::variable("LD_PRELOAD");
   if (preload.find("anitizer") != std::string::npos || preload.find("vgpreload") != std::string::npos) {
     return "a tool is attached to it (LD_PRELOAD). valgrind checks it only with VALGRIND_OPTS=--trace-children=yes";
   }
   for (const char* const setting : {"GTEST_OUTPUT", "XML_OUTPUT_FILE", "GTEST_BREAK_ON_FAILURE", "GTEST_FLAGFILE"}) {
-    if (!variable(setting).empty()) {
+    if (!os::variable(setting).empty()) {
       return std::string{setting} + " is set";
     }
   }
@@ -121,8 +121,6 @@ bool umask_is_for_owner() {
   return umask.empty() || (std::strtol(umask.c_str(), nullptr, 8) & S_IRWXU) != 0;
 }
 
-std::string variable(const char* name) { return os::read_variable(name).value_or(""); }
-
 TestCase read_test_case(std::vector<std::string> arguments) {
   TestCase test;
   const auto take = [&](std::string_view option, std::string& value) {
@@ -131,7 +129,7 @@ TestCase read_test_case(std::vector<std::string> arguments) {
       arguments.erase(arguments.begin());
     }
   };
-  take("--alone=", test.reason_for_own_process);
+  take("--own-process=", test.reason_for_own_process);
   take("--fixtures=", test.fixtures);
   if (!arguments.empty() && arguments.front() == "--long") {
     test.was_long = true;
@@ -164,17 +162,17 @@ TestCase read_test_case(std::vector<std::string> arguments) {
       test.variables.push_back(std::move(assignment));
     }
   }
-  test.name = variable("GPUTEST_TEST");
+  test.name = os::variable("GPUTEST_TEST");
   if (test.name.empty()) {
     test.name = test.filter;
   }
-  test.dependence_fails = variable("GPUTEST_DEPENDENCE") != "show";
-  test.limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT"));
-  if (variable("GPUTEST_ISOLATION") == "process") {
+  test.dependence_fails = os::variable("GPUTEST_DEPENDENCE") != "show";
+  test.limit = policy::parse_time_limit(os::variable("GPUTEST_TIMEOUT"));
+  if (os::variable("GPUTEST_ISOLATION") == "process") {
     test.reason_for_own_process = "GPUTEST_ISOLATION=process";
     test.prints_reason = false; // who set it knows
   } else if (test.reason_for_own_process.empty()) {
-    test.reason_for_own_process = test.filter.empty() ? "it has no --gtest_filter" : why_alone_by_environment();
+    test.reason_for_own_process = test.filter.empty() ? "it has no --gtest_filter" : reason_by_environment();
   }
   return test;
 }

@@ -27,7 +27,7 @@ struct TestCase {
   std::optional<policy::TimeLimit> limit; ///< GPUTEST_TIMEOUT
 };
 
-/// `arguments` are those of the caller: `[--alone=<why>] [--fixtures=<hash>] [--long] <executable> <argument>...`. The
+/// `arguments` are those of the caller: `[--own-process=<why>] [--fixtures=<hash>] [--long] <executable> <argument>...`. The
 /// variables of this process's environment are read.
 [[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
 
@@ -43,8 +43,5 @@ inline constexpr std::chrono::milliseconds usual_time_limit{1'500'000};
 
 /// Whether the umask takes rights off this user, too.
 [[nodiscard]] bool umask_is_for_owner();
-
-/// The value of an environment variable, or an empty text.
-[[nodiscard]] std::string variable(const char* name);
 
 } // namespace gputest::workers

@@ -27,15 +27,16 @@ namespace gputest::workers {
 
 namespace {
 
+using namespace supervise; // NOLINT(google-build-using-namespace)
 constexpr std::chrono::seconds longest_start{60};
 
 std::string error_of(const char* call) { return std::string{call} + ": " + ::strerror(errno); } // NOLINT: one thread
 
 } // namespace
 
-WorkerProcess::WorkerProcess(const MeetingPlace& run, const TestCase& test, const MpsServer& server)
-    : run_{run}, test_{test}, server_{server}, children_{
-                                                   ::open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+WorkerProcess::WorkerProcess(const MeetingPlace& place, const TestCase& test, const MpsServer& server)
+    : place_{place}, test_{test}, server_{server}, children_{::open("/proc/thread-self",
+                                                                    O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &pipe_);
@@ -82,7 +83,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const
   ::dup2(said_.number(), STDERR_FILENO);
   std::vector<std::string> texts{test_.command.front(), "--gtest_filter=-*"}; // another main() runs no test
   if (!test_.report.empty()) {
-    texts.push_back("--gtest_output=" + test_.report_format + ":" + run_.path + "/report-" +
+    texts.push_back("--gtest_output=" + test_.report_format + ":" + place_.path + "/report-" +
                     std::to_string(supervisor));
   }
   texts.insert(texts.end(), test_.arguments.begin(), test_.arguments.end());
@@ -94,7 +95,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const
     }
   }
   variables.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) +
-                      ":" + run_.run_name.substr(0, run_.run_name.find('-')) +
+                      ":" + place_.run_name.substr(0, place_.run_name.find('-')) +
                       (server_.owner() == Mps::none ? ":own:" : ":shared:") + why);
   if (!server_.folder().empty()) {
     variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
@@ -110,7 +111,7 @@ std::string WorkerProcess::wait_until_ready() {
                     std::chrono::milliseconds{0});
   };
   Events events;
-  events.add(socket_).add(end_).add(run_.ctest).wait(left());
+  events.add(socket_).add(end_).add(place_.ctest).wait(left());
   WorkerMessage message;
   if (events.is_ready(0) && receive_message(socket_.number(), message) == Received::message) {
     if (message.kind == WorkerMessage::Kind::ready) {
@@ -122,7 +123,7 @@ std::string WorkerProcess::wait_until_ready() {
     }
   }
   Events end; // it may have closed the socket, and go on
-  end.add(end_).add(run_.ctest).wait(left());
+  end.add(end_).add(place_.ctest).wait(left());
   if (end.is_ready(0)) {
     return "its executable ended " + describe_end(wait_for_status()) + " before it came to gputest::run_all_tests()";
   }

@@ -20,7 +20,7 @@ namespace gputest::workers {
 class WorkerProcess {
 public:
   /// Changes the handling of SIGPIPE and SIGCHLD in this process; the worker gets it as it was.
-  WorkerProcess(const MeetingPlace& run, const TestCase& test, const MpsServer& server);
+  WorkerProcess(const MeetingPlace& place, const TestCase& test, const MpsServer& server);
 
   /// `why` is what the run log says of the start. Returns why it could not be started; empty: it was.
   [[nodiscard]] std::string start(const std::string& why);
@@ -54,7 +54,7 @@ private:
   [[noreturn]] void become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why);
   [[nodiscard]] std::set<pid_t> children() const;
 
-  const MeetingPlace& run_;
+  const MeetingPlace& place_;
   const TestCase& test_;
   const MpsServer& server_;
   struct sigaction pipe_ {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/workers_end.hpp"
 
+#include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/text.hpp"
@@ -8,7 +9,6 @@
 #include "supervise/watcher.hpp"
 #include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/test_case.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -32,6 +32,7 @@ namespace gputest::workers {
 
 namespace {
 
+using namespace supervise; // NOLINT(google-build-using-namespace)
 /// How long it waits for workers: a little longer than CTest does for a test without a TIMEOUT, as supervisors do. Its
 /// own TIMEOUT (cmake/detail/workers.cmake) is longer than both times together.
 constexpr std::chrono::seconds longest_end{1'600};
@@ -74,7 +75,7 @@ std::optional<std::string> folder_of_repeated_failure() {
     }
   }
   const auto failed = os::contents_of(first.string()).value_or("") + os::contents_of(newest.string()).value_or("");
-  return failed.find(":" + variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
+  return failed.find(":" + os::variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
 }
 
 /// Writes the names of the cases that take long, a line each. `changes` are lines of MeetingPlace's file `long`.
@@ -133,7 +134,7 @@ void wait_for_supervisors(const Descriptor& folder, Clock::time_point until) {
 }
 
 /// What is to be told of the supervisors that have ended and have not told how their workers did.
-std::string text_of_unseen(const MeetingPlace& run, const Descriptor& folder, const std::string& executable) {
+std::string text_of_unseen(const MeetingPlace& place, const Descriptor& folder, const std::string& executable) {
   std::string text;
   for (const auto& name : names_in(folder)) {
     if (name.rfind(unconfirmed, 0) == 0) {
@@ -141,7 +142,7 @@ std::string text_of_unseen(const MeetingPlace& run, const Descriptor& folder, co
       text += "gputest: failed: nobody has seen the end of a process of " + executable + " that had run " +
               (cases.empty() ? "cases" : policy::counted(cases.size(), "case") + ", " + cases.back() + " last") +
               ": its gputest-supervisor (" + name.substr(std::strlen(unconfirmed)) +
-              ") was killed, or had no room in " + run.path + " to write down how it ended. Run the cases again\n";
+              ") was killed, or had no room in " + place.path + " to write down how it ended. Run the cases again\n";
     }
   }
   return text;
@@ -151,15 +152,15 @@ std::string text_of_unseen(const MeetingPlace& run, const Descriptor& folder, co
 
 int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
   const auto until = Clock::now() + longest_end;
-  const auto run = open_meeting_place({});
+  const auto place = open_meeting_place({});
   std::string failures;
   std::string remarks;
   std::string changes;                     // of the long cases
   std::map<std::string, std::size_t> ends; // of workers, by reasons
   std::size_t cases = 0;
   bool any = false;
-  for (const auto& worker_key : run.run_folder ? names_in(run.run_folder) : std::vector<std::string>{}) {
-    const auto folder = open_folder(run.run_folder.number(), worker_key);
+  for (const auto& worker_key : place.run_folder ? names_in(place.run_folder) : std::vector<std::string>{}) {
+    const auto folder = open_folder(place.run_folder.number(), worker_key);
     if (contents_of(folder, "executable") != executable || contents_of(folder, "fixtures") != fixtures) {
       continue;
     }
@@ -167,8 +168,8 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     write_file(folder, "end", ""); // needs no room
     wait_for_supervisors(folder, until);
     auto text =
-        contents_of(folder, "reported") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
-    if (const auto notes = contents_of(folder, "notes"); is_there(run.run_folder, own_error)) {
+        contents_of(folder, "reported") + contents_of(folder, "failures") + text_of_unseen(place, folder, executable);
+    if (const auto notes = contents_of(folder, "notes"); is_there(place.run_folder, own_error)) {
       static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
     } else if (!notes.empty()) {
       text += notes + "gputest: failed: no case of this run failed on a server of MPS and alone, so no shared error "
@@ -200,13 +201,13 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
         policy::shell_words({"ctest", "--test-dir", *repeated}));
     return EXIT_FAILURE;
   }
-  if (!any && variable("GPUTEST_ISOLATION") != "process") {
+  if (!any && os::variable("GPUTEST_ISOLATION") != "process") {
     say("skipped: no worker of " + executable + " has run, so there is no end of one to check");
     return skipped_exit_code;
   }
   tell_of_workers(executable, ends, cases);
   static_cast<void>(::write(STDERR_FILENO, remarks.data(), remarks.size()) < 0);
-  if (run.run_folder && has_used_mps_server(run.run_folder)) {
+  if (place.run_folder && has_used_mps_server(place.run_folder)) {
     say("workers of this run shared GPUs by MPS");
   }
   if (failures.empty()) {

@@ -151,8 +151,8 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   configure("gpu_discover_tests(tests ISOLATION worker)\n");
   const auto all = entries();
   EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_ENTRY_PROGRAM);
-  EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
-  EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
+  EXPECT_EQ(all.at("Large.test").command.at(1), "--own-process=it is large");
+  EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--own-process=it needs several GPUs");
   EXPECT_THAT(all.at("tests.workers_end").command,
               ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt"), ""));
   EXPECT_EQ(all.at("tests.workers_end").properties.at("TIMEOUT"), 1700) << "it waits less, and tells what it saw";
@@ -263,9 +263,9 @@ TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keep
             "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX c. TEST_FILTER Plain.first:Large.test PROPERTIES "
             "FAIL_REGULAR_EXPRESSION none)\n");
   const auto all = entries();
-  EXPECT_EQ(all.at("c.Plain.first").command.at(1), "--alone=FAIL_REGULAR_EXPRESSION looks at its output");
-  EXPECT_EQ(all.at("c.Large.test").command.at(1), "--alone=it is large");
-  EXPECT_EQ(all.at("b.Plain.first").command.at(1), "--alone=SKIP_REGULAR_EXPRESSION looks at its output");
+  EXPECT_EQ(all.at("c.Plain.first").command.at(1), "--own-process=FAIL_REGULAR_EXPRESSION looks at its output");
+  EXPECT_EQ(all.at("c.Large.test").command.at(1), "--own-process=it is large");
+  EXPECT_EQ(all.at("b.Plain.first").command.at(1), "--own-process=SKIP_REGULAR_EXPRESSION looks at its output");
   EXPECT_THAT(ctest({"-R", "^a.Plain.first$"}).out, AllOf(HasSubstr(": data "), HasSubstr("tests.workers_end"),
                                                           HasSubstr("100% tests passed"), HasSubstr("out of 3\n")));
 }

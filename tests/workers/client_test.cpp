@@ -45,6 +45,12 @@ int count(const std::string& output, const std::string& text) {
   return found;
 }
 
+/// Ends a process, which must not have ended before. (Of one that nobody waits for its exit status may be left.)
+void end_running(pid_t pid) {
+  EXPECT_NE(os::state_of(pid), os::ProcessState::ended) << pid;
+  ::kill(pid, SIGKILL);
+}
+
 TEST_F(WorkerCase, runs_cases_one_after_another_in_one_process) {
   for (const char* const name : {"Host.a", "Plain.a", "Plain.b", "Plain.skips", "Plain.medium", "Plain.c"}) {
     add(name);
@@ -705,9 +711,7 @@ TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_the_time_of_t
   EXPECT_EQ(results.at("workers_end").word, "Failed");
   EXPECT_THAT(results.at("workers_end").output, HasSubstr("Plain.ends_once has run for 2 s"));
   const auto& output = results.at("leaves").output;
-  const pid_t orphan = std::stoi(output.substr(output.find("@orphan ") + 8));
-  EXPECT_NE(os::state_of(orphan), os::ProcessState::ended);
-  ::kill(orphan, SIGKILL);
+  end_running(std::stoi(output.substr(output.find("@orphan ") + 8)));
 }
 
 TEST_F(WorkerCase, does_not_fail_by_a_run_that_was_to_show_how_its_process_ends) {
@@ -1037,7 +1041,7 @@ TEST_F(WorkerCase, is_not_waited_for_beyond_its_limit_whoever_has_its_output) {
   EXPECT_THAT(result.output, HasSubstr("so CTest waits for them: processes that could not be found"));
   const auto at = result.output.find("@orphan ");
   ASSERT_NE(at, std::string::npos);
-  EXPECT_EQ(::kill(std::stoi(result.output.substr(at + 8)), SIGKILL), 0) << "it still has the output";
+  end_running(std::stoi(result.output.substr(at + 8))); // it still has the output
 }
 
 TEST_F(WorkerCase, with_a_limit_has_all_that_it_writes_passed_on_in_its_order) {
@@ -1082,7 +1086,7 @@ TEST_F(WorkerCase, names_processes_that_a_case_has_left_behind_once) {
                                 " (worker_cases_su)"));
   EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
   EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("left processes")));
-  EXPECT_EQ(::kill(std::stoi(orphan), SIGKILL), 0); // it runs
+  end_running(std::stoi(orphan));
 }
 
 TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_its_processes_are_killed) {
@@ -1093,7 +1097,7 @@ TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_it
   const auto orphan_of = [](const std::string& output) {
     return std::stoi(output.substr(output.find("@orphan ") + 8));
   };
-  EXPECT_EQ(::kill(orphan_of(results.at("leaves").output), SIGKILL), 0) << "it runs";
+  end_running(orphan_of(results.at("leaves").output));
   EXPECT_EQ(::kill(orphan_of(results.at("crashes").output), 0), -1) << "it would keep the case's output open";
 }
 
@@ -1106,7 +1110,7 @@ TEST_F(WorkerCase, that_fails_and_runs_again_has_nothing_of_its_first_run_beside
   ASSERT_NE(first, second) << output;
   EXPECT_EQ(::kill(std::stoi(output.substr(first + 8)), SIGKILL), -1);
   EXPECT_THAT(output, Not(HasSubstr("left processes running")));
-  EXPECT_EQ(::kill(std::stoi(output.substr(second + 8)), SIGKILL), 0) << "as after a case of a process of its own";
+  end_running(std::stoi(output.substr(second + 8))); // as after a case of a process of its own
 }
 
 TEST_F(WorkerCase, that_crashes_and_does_not_run_again_leaves_its_processes_running) {
@@ -1118,7 +1122,7 @@ TEST_F(WorkerCase, that_crashes_and_does_not_run_again_leaves_its_processes_runn
   const auto orphan = std::stoi(result.output.substr(at + 8));
   EXPECT_THAT(result.output,
               HasSubstr("crashes left processes running; gputest does not kill them: " + std::to_string(orphan)));
-  EXPECT_EQ(::kill(orphan, SIGKILL), 0) << "it runs";
+  end_running(orphan);
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
@@ -1137,7 +1141,8 @@ TEST_F(WorkerCase, runs_alone_what_cannot_share_a_process_and_says_why) {
   EXPECT_EQ(results.at("without_gputest").word, "Failed");
   EXPECT_THAT(results.at("without_gputest").output, HasSubstr("the command ended with 0, and gputest did not run its"));
   EXPECT_THAT(results.at("without_gputest").output,
-              HasSubstr("its executable ended with the exit code 0 before it came to gputest::run_all_tests()"));
+              HasSubstr("its executable ended with the exit code 0 before it came to gputest::run_all_tests(). It "
+                        "wrote:\nRunning main() from "));
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_that_a_debugger_holds) {

@@ -358,7 +358,7 @@ TEST_F(WorkerCase, sees_how_a_process_ends_after_cases_whose_worker_was_stopped_
   EXPECT_EQ(results.at("workers_end").word, "Failed");
   EXPECT_THAT(results.at("workers_end").output,
               AllOf(HasSubstr("@at the end"), HasSubstr("gputest: the process ended by the signal Aborted"),
-                    HasSubstr("alone: the cases before it ran once more at the end"),
+                    HasSubstr("ran again: the cases before it ran once more at the end"),
                     HasSubstr("that had run 1 case, Crash.at_an_idle_end last, did not come to its end. To show how a "
                               "process ends after them, they ran again")));
 }

@@ -113,7 +113,7 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_arguments_give) {
     arguments.insert(arguments.begin(), "/bin/sort_tests");
     EXPECT_EQ(reason_for_own_process(of_an_entry, arguments), why);
   }
-  const std::vector<std::string> alone{"--alone=it is a death test", "/bin/sort_tests", "--gtest_filter=Sort.a"};
+  const std::vector<std::string> alone{"--own-process=it is a death test", "/bin/sort_tests", "--gtest_filter=Sort.a"};
   EXPECT_EQ(reason_for_own_process(of_an_entry, alone), "it is a death test");
   EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_MEMORY", "large"}}), alone), "it is a death test");
   EXPECT_EQ(reason_for_own_process(and_also({{"GPUTEST_ISOLATION", "process"}}), alone),

@@ -12,10 +12,12 @@ std::optional<std::string> read_variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
+std::string variable(const char* name) { return read_variable(name).value_or(""); }
+
 std::vector<std::string> environment() {
   std::vector<std::string> all;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    all.emplace_back(*variable);
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    all.emplace_back(*each);
   }
   return all;
 }

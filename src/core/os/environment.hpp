@@ -10,6 +10,9 @@ namespace gputest::os {
 /// The value of an environment variable; nullopt if it is not set, which is not the same as empty.
 [[nodiscard]] std::optional<std::string> read_variable(const char* name);
 
+/// The value, or an empty text.
+[[nodiscard]] std::string variable(const char* name);
+
 /// All variables, `NAME=value`, in the order of the environment.
 [[nodiscard]] std::vector<std::string> environment();
 

@@ -23,7 +23,7 @@ namespace detail {
 using os::TestStatusPage;
 
 void TestRun::State::read_entry() {
-  report_target = policy::parse_report_target(os::read_variable("GPUTEST_ENTRY").value_or(""));
+  report_target = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
   in_entry = report_target.any();
   name = settings::parse_entry_name(os::read_variable);
   page = TestStatusPage::open(report_target.page);

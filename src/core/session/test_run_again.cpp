@@ -14,7 +14,7 @@ namespace {
 std::string own_attempt() { return os::read_variable("GPUTEST_ATTEMPT").value_or("1"); }
 
 bool is_last_attempt() {
-  const int attempts = policy::parse_attempts(os::read_variable("GPUTEST_ATTEMPTS").value_or(""));
+  const int attempts = policy::parse_attempts(os::variable("GPUTEST_ATTEMPTS"));
   return attempts == 1 || own_attempt() == std::to_string(attempts);
 }
 

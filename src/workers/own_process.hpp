@@ -13,7 +13,7 @@
 namespace gputest::workers {
 
 /// Runs the case in a process of its own, and ends as watch_tests() says. Says why, unless `why` is empty.
-[[nodiscard]] int run_alone(const TestCase& test, const std::string& why);
+[[nodiscard]] int run_in_own_process(const TestCase& test, const std::string& why);
 
 /// What may be why a case has failed in a worker, or was skipped there, if not the case itself.
 struct Circumstances {
@@ -25,7 +25,7 @@ struct Circumstances {
 };
 
 /// What came of a case in a process of its own.
-struct Alone {
+struct SecondRun {
   int exit_code;
   int signal = 0;       ///< by which this process has to end; 0: it exits
   bool passed = false;  ///< or was skipped, other than in the worker
@@ -37,7 +37,7 @@ struct Alone {
 /// is the result. Else says how to repeat the failure, as far as a search for the case that it depends on has found it
 /// within some seconds; the result is a failure, unless GPUTEST_DEPENDENCE=show. What may be an error of another
 /// process is not searched for.
-[[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
+[[nodiscard]] SecondRun run_again_in_own_process(const TestCase& test, const Circumstances& circumstances);
 
 /// What cases have shown that had passed, and ran once more.
 enum class Rerun {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/alone.hpp"
+#include "workers/own_process.hpp"
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
@@ -138,15 +138,15 @@ std::string command_after(const TestCase& test, std::vector<std::string> before)
 
 } // namespace
 
-int run_alone(const TestCase& test, const std::string& why) {
-  const auto target = policy::parse_report_target(variable("GPUTEST_ENTRY"));
+int run_in_own_process(const TestCase& test, const std::string& why) {
+  const auto target = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
   if (!why.empty() && os::output_of(target, os::TestStatusPage::open(target.page).get()) != os::Output::judged) {
     say(test.name + " runs in a process of its own: " + why);
   }
   return supervise::watch_tests(test.command);
 }
 
-Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) {
+SecondRun run_again_in_own_process(const TestCase& test, const Circumstances& circumstances) {
   const auto& before = circumstances.before;
   const auto cases = policy::counted(before.size(), "case");
   say(test.name + (circumstances.skipped ? " was skipped" : " failed") + " in a process that " +
