@@ -232,13 +232,16 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     }
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-      const bool stopped = watch.page != nullptr && policy::runs_again(watch.page->report(), end.signal);
-      if (stopped) {
+      const auto is_stopped = [&] {
+        return watch.page != nullptr && policy::runs_again(watch.page->report(), end.signal);
+      };
+      if (is_stopped()) {
         end_descendants();
       }
       end.left_behind = wait_for_end_of(relays, watch, begun, pass_on, end_holders);
       end.timed_out = !end.left_behind.empty();
-      if (stopped) {
+      end.runs_again = !end.timed_out && is_stopped(); // also one that it had left
+      if (end.runs_again) {
         relays.drop_withheld();
       }
       return end;

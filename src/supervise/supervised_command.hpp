@@ -32,6 +32,7 @@ struct CommandEnd {
   int status = 0; ///< its exit status, if no signal ended it
   int signal = 0; ///< what ended it; 0 if it exited
   bool timed_out = false;
+  bool runs_again = false;      ///< a process of its entry was stopped for that (policy::runs_again())
   std::string left_behind = {}; ///< if it had ended before: the processes, with names, that kept its output open
 };
 

@@ -140,12 +140,10 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   };
   end.command = run_supervised(command, watch);
   end.report = page.report();
-  if (!policy::runs_again(end.report, end.command.signal)) {
-    end.report.stopped = {};
-  }
-  if (end.report.stopped && !end.command.timed_out) {
+  if (end.command.runs_again) {
     return end;
   }
+  end.report.stopped = {};
   const auto problems = entry.judge && end.command.error == 0 ? entry.judge(end.command) : std::vector<std::string>{};
   if (end.command.signal != 0 && !end.command.timed_out) {
     end.signal = end.command.signal;
@@ -205,7 +203,7 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
     }
     os::TestStatusPage page;
     end = run_once(command, entry, page, limit, attempt < attempts_of(entry));
-    if (!end.report.stopped || end.command.timed_out) {
+    if (!end.command.runs_again) {
       return end;
     }
   }

@@ -249,6 +249,19 @@ TEST_F(Undeclared, test_whose_output_is_judged_shows_that_of_its_last_attempt_al
   EXPECT_THAT(ended.err, Not(HasSubstr("gputest: ")));
 }
 
+TEST_F(Undeclared, test_whose_output_is_judged_shows_nothing_of_one_that_was_stopped_when_its_command_had_ended) {
+  set("GPUTEST_ENTRY", "by_output");
+  auto holder = start_holder();
+  auto watcher = start_program(
+      {GPUTEST_ENTRY_PROGRAM, "--watch", "/bin/sh", "-c",
+       "(while kill -0 $$ 2>&-; do :; done; exec '" + path_of("undeclared") + "' --gtest_filter=Undeclared.much) &"});
+  static_cast<void>(wait_for_one(policy::Stage::waiting));
+  static_cast<void>(holder.finish());
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("attempt 1")), HasSubstr("attempt 2, after")));
+}
+
 TEST_F(Undeclared, neighbour_that_takes_more_than_was_estimated_makes_a_test_run_once_more_alone) {
   auto [watcher, neighbour] = start_beside("Undeclared.stops", "keeps_to_its_lease");
   static_cast<void>(wait_for_one(policy::Stage::entering));
