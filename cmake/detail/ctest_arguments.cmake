@@ -34,6 +34,29 @@ function(_gputest_ctest_arguments count_result)
   set(${count_result} ${count} PARENT_SCOPE)
 endfunction()
 
+# How many tests CTest runs at once at most. Empty if that is not known: by default, a preset or a script.
+function(_gputest_places result)
+  set(places "")
+  if("$ENV{CTEST_PARALLEL_LEVEL}" MATCHES "^ *0*([1-9][0-9]?[0-9]?[0-9]?) *$")
+    set(places ${CMAKE_MATCH_1})
+  endif()
+  set(before "")
+  _gputest_ctest_arguments(count)
+  foreach(index RANGE ${count})
+    get_property(argument GLOBAL PROPERTY "gputest argument ${index}")
+    if("${before}${argument}" MATCHES "^(-j|--parallel)=?0*([1-9][0-9]?[0-9]?[0-9]?)$")
+      set(places ${CMAKE_MATCH_2})
+    elseif("${before}${argument}" MATCHES "^(-j|--parallel)=?0*$")
+      set(places "") # as many as there are processors, or any number
+    endif()
+    set(before "")
+    if(argument MATCHES "^(-j|--parallel)$")
+      set(before ${argument})
+    endif()
+  endforeach()
+  set(${result} "${places}" PARENT_SCOPE)
+endfunction()
+
 # Whether a regular expression of ctest's matches a name. TRUE also if it may be none, because CMake would then end ctest: what is
 # certain to be one has characters, simple sets and groups.
 function(_gputest_may_match name expression result)

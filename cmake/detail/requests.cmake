@@ -117,7 +117,8 @@ function(_gputest_needs requests devices default_large mib_result gpus_result)
 endfunction()
 
 # What lets CTest start so many tests with these requests at once as fit on the devices: the first result is that number, and such
-# tests take turns at as many RESOURCE_LOCKs (_gputest_next_lock()). It is empty if CTest has nothing to wait for, or more fit than matters.
+# tests take turns at as many RESOURCE_LOCKs (_gputest_next_lock()). It is empty if CTest has nothing to wait for, or more fit than it
+# runs at once (gputest_places), or than matters.
 # The second result is COST, or empty.
 #
 # Tests with other requests may take the memory, so the ledger decides. CTest could count MiB (RESOURCE_GROUPS), but then it shows
@@ -147,7 +148,7 @@ function(_gputest_schedule requests at_once_result cost_result)
         set(at_once 1)
       endif()
     endif()
-    if(at_once EQUAL 0 OR at_once GREATER 30)
+    if(at_once EQUAL 0 OR at_once GREATER 30 OR (NOT "${gputest_places}" STREQUAL "" AND NOT at_once LESS gputest_places))
       set(at_once -)
     endif()
     math(EXPR eighths "${mib} * 8")

@@ -23,6 +23,7 @@ set_property(GLOBAL PROPERTY "gputest functions" "") # these may be another gput
 # Where nothing runs, nothing has to be scheduled, unless somebody wants to see how it would be.
 include("${CMAKE_CURRENT_LIST_DIR}/ctest_arguments.cmake")
 _gputest_ctest_arguments(gputest_count)
+_gputest_places(gputest_places)
 foreach(gputest_index RANGE ${gputest_count})
   get_property(gputest_argument GLOBAL PROPERTY "gputest argument ${gputest_index}")
   if(gputest_argument MATCHES "^(-N|--show-only|--show-only=.*|--print-labels)$" AND NOT "$ENV{GPUTEST_SCHEDULING}" STREQUAL "ctest")

@@ -213,6 +213,20 @@ TEST_F(Scheduling, gives_entries_that_are_alone_on_their_devices_a_turn_for_each
   EXPECT_THAT(ended.out, HasSubstr("alone: 3 GiB alone on SIM-")) << ended.out;
 }
 
+TEST_F(Scheduling, has_no_test_wait_for_a_turn_where_ctest_runs_no_more_than_fit) {
+  set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
+  configure("gpu_add_test(NAME medium COMMAND true MEMORY 3GiB)\n");
+  for (const auto* const more : {"-j5", "--parallel=17"}) {
+    EXPECT_EQ(at_once(entries({more})["medium"]), "4") << more;
+  }
+  for (const auto* const few : {"-j4", "--parallel=2"}) {
+    EXPECT_EQ(at_once(entries({few})["medium"]), "") << few;
+  }
+  set("CTEST_PARALLEL_LEVEL", "3");
+  EXPECT_EQ(at_once(entries()["medium"]), "");
+  EXPECT_EQ(at_once(entries({"-j6"})["medium"]), "4");
+}
+
 TEST_F(Scheduling, keeps_to_the_projects_number_of_processes_unless_the_user_has_one) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   configure("gpu_add_test(NAME small COMMAND \"" DISCOVERY_TOOL "\" devices)\n"
