@@ -216,11 +216,12 @@ TEST_F(Scheduling, gives_entries_that_are_alone_on_their_devices_a_turn_for_each
 TEST_F(Scheduling, has_no_test_wait_for_a_turn_where_ctest_runs_no_more_than_fit) {
   set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
   configure("gpu_add_test(NAME medium COMMAND true MEMORY 3GiB)\n");
-  for (const auto* const more : {"-j5", "--parallel=17"}) {
-    EXPECT_EQ(at_once(entries({more})["medium"]), "4") << more;
+  using Arguments = std::vector<std::string>;
+  for (const auto& more : {Arguments{"-j5"}, Arguments{"--parallel", "17"}}) {
+    EXPECT_EQ(at_once(entries(more)["medium"]), "4") << more.front();
   }
-  for (const auto* const few : {"-j4", "--parallel=2"}) {
-    EXPECT_EQ(at_once(entries({few})["medium"]), "") << few;
+  for (const auto& few : {Arguments{"-j4"}, Arguments{"--parallel", "2"}}) {
+    EXPECT_EQ(at_once(entries(few)["medium"]), "") << few.front();
   }
   set("CTEST_PARALLEL_LEVEL", "3");
   EXPECT_EQ(at_once(entries()["medium"]), "");
