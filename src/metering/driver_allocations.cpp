@@ -44,12 +44,6 @@ std::uint64_t texel_bits(unsigned format, unsigned channels) {
 /// Memory is mapped to it later.
 bool is_mapped_later(unsigned flags) { return (flags & (cupti::sparse_array | cupti::deferred_array)) != 0; }
 
-void require_known(unsigned format, unsigned flags) {
-  if (texel_bits(format, 1) == 0 && !is_mapped_later(flags)) {
-    throw UnknownArrayFormat{};
-  }
-}
-
 std::uint64_t bytes_of(const cupti::Array3dDescriptor& array, unsigned levels = 1) {
   if (is_mapped_later(array.flags)) {
     return 0;
@@ -79,6 +73,19 @@ const Parameters& parameters_of(const cupti::CallData& data) {
 }
 
 std::uint64_t to_key(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+unsigned flags_of(const cupti::ArrayDescriptor& /*array*/) { return 0; }
+unsigned flags_of(const cupti::Array3dDescriptor& array) { return array.flags; }
+
+/// Of an array that was made. Throws UnknownArrayFormat.
+template <class Parameters>
+std::uint64_t key_of_array(const cupti::CallData& data) {
+  const auto& made = parameters_of<Parameters>(data);
+  if (texel_bits(made.descriptor->format, 1) == 0 && !is_mapped_later(flags_of(*made.descriptor))) {
+    throw UnknownArrayFormat{};
+  }
+  return to_key(*made.array);
+}
 
 } // namespace
 
@@ -219,21 +226,12 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
       book_.tell_free(device_of(data.context), *free);
     }
     return;
-  case Call::cuArrayCreate_v2: {
-    const auto& made = parameters_of<cupti::ArrayCreateParameters>(data);
-    require_known(made.descriptor->format, 0);
-    return add(to_key(*made.array), asked_by(call, data));
-  }
-  case Call::cuArray3DCreate_v2: {
-    const auto& made = parameters_of<cupti::Array3dCreateParameters>(data);
-    require_known(made.descriptor->format, made.descriptor->flags);
-    return add(to_key(*made.array), asked_by(call, data));
-  }
-  case Call::cuMipmappedArrayCreate: {
-    const auto& made = parameters_of<cupti::MipmappedArrayCreateParameters>(data);
-    require_known(made.descriptor->format, made.descriptor->flags);
-    return add(to_key(*made.array), asked_by(call, data));
-  }
+  case Call::cuArrayCreate_v2:
+    return add(key_of_array<cupti::ArrayCreateParameters>(data), asked_by(call, data));
+  case Call::cuArray3DCreate_v2:
+    return add(key_of_array<cupti::Array3dCreateParameters>(data), asked_by(call, data));
+  case Call::cuMipmappedArrayCreate:
+    return add(key_of_array<cupti::MipmappedArrayCreateParameters>(data), asked_by(call, data));
   case Call::cuMemPoolCreate: {
     const auto& made = parameters_of<cupti::PoolCreateParameters>(data);
     const std::lock_guard guard{mutex_};

@@ -34,15 +34,20 @@ protected:
     call(domain, id, data);
   }
 
-  static void allocate(devices::cuda::DevicePointer pointer, std::size_t bytes, int& in = context) {
-    const cupti::AllocParameters parameters{&pointer, bytes};
+  /// A call of the driver that has been left, without an error.
+  static void call_driver(cupti::Call function, const void* parameters) {
     const devices::cuda::Result result = devices::cuda::success;
     cupti::CallData data{};
     data.site = cupti::entered + 1;
-    data.parameters = &parameters;
+    data.parameters = parameters;
     data.return_value = &result;
-    data.context = &in;
-    call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuMemAlloc_v2), &data);
+    data.context = &context;
+    call(cupti::driver_api, static_cast<cupti::CallbackId>(function), &data);
+  }
+
+  static void allocate(devices::cuda::DevicePointer pointer, std::size_t bytes) {
+    const cupti::AllocParameters parameters{&pointer, bytes};
+    call_driver(cupti::Call::cuMemAlloc_v2, &parameters);
   }
 
   static int subscribers() {
@@ -91,13 +96,7 @@ TEST_F(CuptiMeterTest, knows_nothing_after_an_array_of_a_format_that_it_does_not
   void* array = &context;
   const cupti::ArrayDescriptor planar{1024, 512, 0xb0, 3};
   const cupti::ArrayCreateParameters parameters{&array, &planar};
-  const devices::cuda::Result result = devices::cuda::success;
-  cupti::CallData data{};
-  data.site = cupti::entered + 1;
-  data.parameters = &parameters;
-  data.return_value = &result;
-  data.context = &context;
-  call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuArrayCreate_v2), &data);
+  call_driver(cupti::Call::cuArrayCreate_v2, &parameters);
   const auto usage = meter->end();
   EXPECT_EQ(usage.evidence, devices::Evidence::unknown);
   EXPECT_THAT(usage.because, testing::HasSubstr("format"));
