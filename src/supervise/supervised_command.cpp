@@ -91,15 +91,15 @@ std::string wait_for_end_of(const Relays& relays, const Watch& watch, KernelCloc
   while (relays.any_open()) {
     auto left = time_left(watch, begun);
     if (left && *left <= nanoseconds{0}) {
-      if (relays.any_writer() && !names.empty()) {
-        break;
-      }
-      if (relays.any_writer()) {
+      if (!relays.any_writer()) {
+        left.reset(); // the reader takes its time
+      } else if (names.empty()) {
         names = end();
         names = names.empty() ? "processes that could not be found" : names;
         continue;
+      } else {
+        break;
       }
-      left.reset(); // the reader takes its time
     }
     if (!wait(left)) {
       break;
