@@ -671,6 +671,18 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
   EXPECT_THAT(names(), ElementsAre("Small.test"));
   EXPECT_EQ(starts(), 5U);
   EXPECT_FALSE(std::filesystem::exists(path("ledger"))) << "a listing uses none";
+
+  // Other devices: only a call that declares nothing may have another list there.
+  for (const auto& [declared, lists] : {std::pair{"MEMORY auto", 1U}, std::pair{"", 2U}}) {
+    configure(std::string{"gpu_discover_tests(tests "} + declared + ")\n");
+    const auto before = starts();
+    for (const char* const devices : {"simulated:2x4GiB", "none", "all"}) {
+      set("GPUTEST_DEVICES", devices);
+      EXPECT_THAT(names(), Contains("Small.test"));
+    }
+    EXPECT_EQ(starts(), before + lists) << declared;
+    set("GPUTEST_DEVICES", "simulated:2x4GiB");
+  }
 }
 
 TEST_F(Discovery, puts_the_launcher_before_entries_that_use_a_gpu) {
