@@ -188,12 +188,3 @@ macro(_gputest_options_of_add_test)
     string(APPEND options " CONFIGURATIONS${words}")
   endif()
 endmacro()
-
-# Sets the lists of keywords of gpu_discover_tests(), in every mode.
-macro(_gputest_set_keywords_of_discover_tests)
-  set(option_keywords ALONE NO_PRETTY_TYPES NO_PRETTY_VALUES)
-  set(value_keywords GRANULARITY ISOLATION MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS TEST_PREFIX
-    TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT DISCOVERY_MODE)
-  set(list_keywords REQUIRES LABELS)
-  set(word_keywords EXTRA_ARGS DISCOVERY_EXTRA_ARGS DISCOVERY_ENVIRONMENT PROPERTIES)
-endmacro()
