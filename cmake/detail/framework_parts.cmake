@@ -89,10 +89,7 @@ function(_gputest_link_googletest)
   set(version "${GTest_VERSION}")
   if(TARGET gtest) # the project builds it
     get_target_property(version gtest VERSION)
-  endif()
-  if(NOT version)
-    _gputest_version_of_headers(version)
-  endif()
+  endif() # where neither says it, what is too old does not compile, and says so
   if(version AND version VERSION_LESS 1.12)
     # Once the project has added its targets. What a deferred call refers to is read then.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _gputest_refuse_users_of gputest::main|gputest::gputest
@@ -106,29 +103,6 @@ function(_gputest_link_googletest)
       "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer. What FetchContent or a dependency \
 provider adds in place of find_package(GTest) has to be declared before find_package(gputest)" "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
-endfunction()
-
-# "1.11 or older" if the headers of GoogleTest's target are so old, by a macro that they lack. Empty if they are newer, or if that
-# cannot be known because they need more than their own folder; then the parts do not compile, and say the same.
-function(_gputest_version_of_headers result)
-  set(${result} "" PARENT_SCOPE)
-  foreach(target IN ITEMS GTest::gtest gtest)
-    if(TARGET ${target})
-      get_target_property(CMAKE_REQUIRED_INCLUDES ${target} INTERFACE_INCLUDE_DIRECTORIES)
-      string(REGEX REPLACE "\\$<BUILD_INTERFACE:([^<>]*)>" "\\1" CMAKE_REQUIRED_INCLUDES "${CMAKE_REQUIRED_INCLUDES}")
-      string(GENEX_STRIP "${CMAKE_REQUIRED_INCLUDES}" CMAKE_REQUIRED_INCLUDES)
-      set(CMAKE_REQUIRED_QUIET TRUE)
-      set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-      set(CMAKE_CXX_STANDARD 17)
-      include(CheckCXXSourceCompiles)
-      check_cxx_source_compiles("#include <gtest/gtest.h>\n#if defined(GTEST_FLAG_GET)\n#error newer\n#endif\n" GPUTEST_GOOGLETEST_IS_OLD)
-      if(GPUTEST_GOOGLETEST_IS_OLD)
-        set(${result} "1.11 or older" PARENT_SCOPE)
-        unset(GPUTEST_GOOGLETEST_IS_OLD CACHE) # the next one may be newer
-      endif()
-      return()
-    endif()
-  endforeach()
 endfunction()
 
 function(_gputest_link_catch2)

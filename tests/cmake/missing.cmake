@@ -75,16 +75,6 @@ endforeach()
 expect(Unused "${package}
 add_subdirectory(\"${WORK}/googletest\" googletest)${is_linked}" gputest::main "^0: $")
 set(keeps_build_tree OFF)
-
-# One whose target has no VERSION. The macro came with 1.12.
-foreach(content_and_result IN ITEMS "#define GTEST_FLAG_GET|^0: $" "|^1: .*there is no GoogleTest 1.12 or newer but 1.11 or older: add a newer one")
-  string(REGEX MATCH "^(.*)[|](.*)$" _ "${content_and_result}")
-  set(result "${CMAKE_MATCH_2}")
-  file(WRITE "${WORK}/headers/gtest/gtest.h" "${CMAKE_MATCH_1}\n")
-  expect(Unused "add_library(gtest STATIC main.cpp)
-target_include_directories(gtest PUBLIC \"$<BUILD_INTERFACE:${WORK}/headers>\")
-${package}" gputest::main "${result}")
-endforeach()
 if(failures GREATER 0)
   message(FATAL_ERROR "${failures} failed")
 endif()
