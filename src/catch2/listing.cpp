@@ -43,15 +43,6 @@ std::string spec_of(const std::string& name) {
   return spec;
 }
 
-// The stand-in of the tests does not say where a test case is.
-template <class Info>
-auto note_place(ListedTest& listed, const Info& info, int /*catch2*/) -> decltype(info.lineInfo.line, void()) {
-  listed.file = info.lineInfo.file;
-  listed.line = static_cast<int>(info.lineInfo.line);
-}
-template <class Info>
-void note_place(ListedTest& /*listed*/, const Info& /*info*/, long /*stand_in*/) {}
-
 /// Writes the list for gpu_discover_tests(). Test cases that Catch2 cannot tell apart become one entry.
 void list_tests(const std::vector<Catch::TestCaseHandle>& selected, const std::string& file) {
   const auto entry = entry_from_environment().request;
@@ -62,7 +53,8 @@ void list_tests(const std::vector<Catch::TestCaseHandle>& selected, const std::s
     ListedTest listed;
     listed.filter = specs.try_emplace(lower_case(info.name), spec_of(info.name)).first->second;
     listed.test = info.name;
-    note_place(listed, info, 0);
+    listed.file = info.lineInfo.file;
+    listed.line = static_cast<int>(info.lineInfo.line);
     if (!uses_no_gpu(info)) { // nor does one with wrong tags, which will fail
       listed.request = resolve(needs_of(tags_of(info)), {}, std::nullopt, entry);
     }

@@ -34,9 +34,15 @@ struct Tag {
   StringRef original;
 };
 
+struct SourceLineInfo { // it does not say where a test case is
+  const char* file = "";
+  std::size_t line = 0;
+};
+
 struct TestCaseInfo {
   std::string name;
   std::vector<Tag> tags;
+  SourceLineInfo lineInfo; // NOLINT(readability-identifier-naming): Catch2's
   bool hidden = false;
   bool may_fail = false;
   [[nodiscard]] bool isHidden() const { return hidden; }
