@@ -18,43 +18,30 @@ namespace {
 
 using nlohmann::json;
 
-/// Properties of one entry. Those that it does not have read as empty.
-class Properties {
-public:
-  explicit Properties(const json& test) {
-    for (const auto& property : test.value("properties", json::array())) {
-      values_[property.at("name").get<std::string>()] = property.at("value");
-    }
+/// The properties of an entry by their names.
+json properties_of(const json& test) {
+  auto properties = json::object();
+  for (const auto& property : test.value("properties", json::array())) {
+    properties[property.at("name").get<std::string>()] = property.at("value");
   }
+  return properties;
+}
 
-  [[nodiscard]] std::vector<std::string> list(const std::string& name) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) {
-      return {};
-    }
-    return found->second.is_array() ? found->second.get<std::vector<std::string>>()
-                                    : std::vector{found->second.get<std::string>()};
-  }
-
-  [[nodiscard]] bool flag(const std::string& name) const {
-    const auto found = values_.find(name);
-    return found != values_.end() && found->second.is_boolean() && found->second.get<bool>();
-  }
-
-private:
-  std::map<std::string, json> values_;
-};
+std::vector<std::string> list_in(const json& properties, const char* name) {
+  const auto value = properties.value(name, json::array());
+  return value.is_array() ? value.get<std::vector<std::string>>() : std::vector{value.get<std::string>()};
+}
 
 /// The variables that ctest sets for an entry. `NAME=set:value` of ENVIRONMENT_MODIFICATION is applied after
 /// ENVIRONMENT.
-std::map<std::string, std::string> environment_of(const Properties& properties) {
+std::map<std::string, std::string> environment_of(const json& properties) {
   std::map<std::string, std::string> variables;
-  for (const auto& text : properties.list("ENVIRONMENT")) {
+  for (const auto& text : list_in(properties, "ENVIRONMENT")) {
     const auto end = text.find('=');
     variables[text.substr(0, end)] = end == std::string::npos ? "" : text.substr(end + 1);
   }
   const std::string set = "=set:";
-  for (const auto& text : properties.list("ENVIRONMENT_MODIFICATION")) {
+  for (const auto& text : list_in(properties, "ENVIRONMENT_MODIFICATION")) {
     if (const auto end = text.find(set); end != std::string::npos && text.find('=') == end) {
       variables[text.substr(0, end)] = text.substr(end + set.size());
     }
@@ -62,16 +49,16 @@ std::map<std::string, std::string> environment_of(const Properties& properties) 
   return variables;
 }
 
-bool runs_nowhere(const std::string& name, const Properties& properties, bool uses_gpu) try {
+bool runs_nowhere(const std::string& name, const json& properties, bool uses_gpu) try {
   const auto variables = environment_of(properties);
-  if (properties.flag("DISABLED") || variables.count("GPUTEST_ENTRY") == 0 || !uses_gpu) {
-    return properties.flag("DISABLED");
+  if (properties.value("DISABLED", false) || variables.count("GPUTEST_ENTRY") == 0 || !uses_gpu) {
+    return properties.value("DISABLED", false);
   }
   const auto entry = settings::parse_entry([&](const char* variable) -> std::optional<std::string> {
     const auto found = variables.find(variable);
     return found == variables.end() ? std::nullopt : std::optional{found->second};
   });
-  const auto mode = properties.flag("RUN_SERIAL") ? policy::RunMode::serial : policy::RunMode::parallel;
+  const auto mode = properties.value("RUN_SERIAL", false) ? policy::RunMode::serial : policy::RunMode::parallel;
   return entry.request.memory_class == MemoryClass::large &&
          policy::decide_large(entry.large, mode) == policy::LargeDecision::exclude;
 } catch (const InvalidSetting& error) {
@@ -79,16 +66,16 @@ bool runs_nowhere(const std::string& name, const Properties& properties, bool us
 }
 
 /// Tests that each test comes after, by DEPENDS and by fixtures. ctest's list says of fixtures in DEPENDS, too.
-void read_order(std::vector<SuiteTest>& tests, const std::vector<Properties>& properties) {
+void read_order(std::vector<SuiteTest>& tests, const std::vector<json>& properties) {
   std::multimap<std::string, std::size_t> named;
   std::multimap<std::string, std::size_t> set_up;
   std::multimap<std::string, std::size_t> required;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     named.emplace(tests[i].name, i);
-    for (const auto& fixture : properties[i].list("FIXTURES_SETUP")) {
+    for (const auto& fixture : list_in(properties[i], "FIXTURES_SETUP")) {
       set_up.emplace(fixture, i);
     }
-    for (const auto& fixture : properties[i].list("FIXTURES_REQUIRED")) {
+    for (const auto& fixture : list_in(properties[i], "FIXTURES_REQUIRED")) {
       required.emplace(fixture, i);
     }
   }
@@ -105,10 +92,10 @@ void read_order(std::vector<SuiteTest>& tests, const std::vector<Properties>& pr
       std::sort(positions.begin(), positions.end());
       positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
     };
-    auto cleaned = properties[i].list("FIXTURES_CLEANUP");
-    tests[i].of_fixture = !cleaned.empty() || !properties[i].list("FIXTURES_SETUP").empty();
-    add(tests[i].after, named, properties[i].list("DEPENDS"));
-    add(tests[i].after, set_up, properties[i].list("FIXTURES_REQUIRED"));
+    auto cleaned = list_in(properties[i], "FIXTURES_CLEANUP");
+    tests[i].of_fixture = !cleaned.empty() || !list_in(properties[i], "FIXTURES_SETUP").empty();
+    add(tests[i].after, named, list_in(properties[i], "DEPENDS"));
+    add(tests[i].after, set_up, list_in(properties[i], "FIXTURES_REQUIRED"));
     add(tests[i].after, required, cleaned);
     add(tests[i].after, set_up, cleaned);
     const auto is_set_up = [&](const std::string& fixture) { return set_up.count(fixture) != 0; };
@@ -122,12 +109,12 @@ void read_order(std::vector<SuiteTest>& tests, const std::vector<Properties>& pr
 CtestSuite parse_ctest_suite(const std::string& text, const std::map<std::string, double>& times) try {
   CtestSuite suite;
   const auto document = json::parse(text);
-  std::vector<Properties> properties;
+  std::vector<json> properties;
   double sum = 0;
   for (const auto& entry : document.at("tests")) {
     auto& test = suite.tests.emplace_back();
     test.name = entry.at("name").get<std::string>();
-    const auto labels = properties.emplace_back(entry).list("LABELS");
+    const auto labels = list_in(properties.emplace_back(properties_of(entry)), "LABELS");
     test.uses_gpu = std::find(labels.begin(), labels.end(), "gpu") != labels.end();
     test.runs_nowhere = runs_nowhere(test.name, properties.back(), test.uses_gpu);
     if (const auto time = times.find(test.name); time != times.end()) {
