@@ -53,6 +53,19 @@ function(_gputest_label_of_add_test class result)
   set(${result} ${class} PARENT_SCOPE)
 endfunction()
 
+# Adds a value, if there is one, to what all calls of the project have noted. The result is all of them, also those of later calls: CMake
+# reads it when it generates.
+function(_gputest_note_for_all property value result)
+  if(NOT TARGET gputest_noted)
+    add_library(gputest_noted INTERFACE)
+  endif()
+  get_property(noted TARGET gputest_noted PROPERTY ${property})
+  list(APPEND noted ${value})
+  list(REMOVE_DUPLICATES noted)
+  set_property(TARGET gputest_noted PROPERTY ${property} "${noted}")
+  set(${result} "$<TARGET_PROPERTY:gputest_noted,${property}>" PARENT_SCOPE)
+endfunction()
+
 # Makes ctest run schedule.cmake before it adds the tests of the current directory, and of those above: it may be started
 # in each of them. `needs` is a file that `gputest needs --export` writes, or empty. Does nothing if the tool is not there.
 function(_gputest_let_ctest_schedule needs)
@@ -64,15 +77,7 @@ function(_gputest_let_ctest_schedule needs)
   if(NOT TARGET gputest::cli)
     return()
   endif()
-  if(NOT TARGET gputest_needs_files) # of all calls, also later ones
-    add_library(gputest_needs_files INTERFACE)
-  endif()
-  get_property(noted TARGET gputest_needs_files PROPERTY GPUTEST_FILES)
-  if(NOT needs STREQUAL "")
-    list(APPEND noted "${needs}")
-    list(REMOVE_DUPLICATES noted)
-    set_property(TARGET gputest_needs_files PROPERTY GPUTEST_FILES "${noted}")
-  endif()
+  _gputest_note_for_all(GPUTEST_NEEDS_FILES "${needs}" needs_files)
   set(folder "${CMAKE_BINARY_DIR}/gputest")
   get_property(written GLOBAL PROPERTY GPUTEST_SCHEDULE_WRITTEN)
   if(NOT written)
@@ -82,7 +87,7 @@ function(_gputest_let_ctest_schedule needs)
     _gputest_generate_script("${folder}/at_start" "# Written by gputest's CMake functions; runs when ctest starts.
 set(gputest_processes_per_device \"${most}\")
 set(gputest_tool [======[$<TARGET_FILE:gputest::cli>]======])
-set(gputest_needs_files [======[$<TARGET_PROPERTY:gputest_needs_files,GPUTEST_FILES>]======])
+set(gputest_needs_files [======[${needs_files}]======])
 include(${quoted_script})\n" "")
   endif()
 

@@ -178,18 +178,8 @@ function(include file)
   endif()
 endfunction()
 
-# Copies one of the scripts beside this one and those that it includes.
-function(copy_script name)
-  file(COPY "${scripts_dir}/${name}" DESTINATION "${staging}/gputest/cmake")
-  file(STRINGS "${scripts_dir}/${name}" lines REGEX "^ *include\\(\"[^\"]*LIST_DIR}/[a-z0-9_]+\\.cmake\"")
-  foreach(line IN LISTS lines)
-    string(REGEX REPLACE "^.*LIST_DIR}/([a-z0-9_]+\\.cmake)\".*$" "\\1" included "${line}")
-    copy_script("${included}")
-  endforeach()
-endfunction()
-
 function(install_script name)
-  copy_script("${name}")
+  file(COPY "${scripts_dir}/" DESTINATION "${staging}/gputest/cmake")
   set(number none) # the script for ctest's scheduling is no test
   if(NOT name STREQUAL "schedule.cmake")
     begin_test("the tests of ${gputest_target}" number)

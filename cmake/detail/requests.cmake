@@ -166,13 +166,13 @@ function(_gputest_schedule requests at_once_result cost_result)
   set(${cost_result} "${cost}" PARENT_SCOPE)
 endfunction()
 
-# The lock of the next test of which so many run at once.
-function(_gputest_next_lock at_once result)
-  get_property(turn GLOBAL PROPERTY "gputest_turn ${at_once}")
-  math(EXPR lock "0${turn} % ${at_once}")
+# The lock of the next test, of those that take turns at so many: <prefix><turn>.
+function(_gputest_next_lock prefix count result)
+  get_property(turn GLOBAL PROPERTY "gputest turn ${prefix}")
+  math(EXPR lock "0${turn} % ${count}")
   math(EXPR turn "0${turn} + 1")
-  set_property(GLOBAL PROPERTY "gputest_turn ${at_once}" ${turn})
-  set(${result} gputest_${at_once}_at_once_${lock} PARENT_SCOPE)
+  set_property(GLOBAL PROPERTY "gputest turn ${prefix}" ${turn})
+  set(${result} ${prefix}${lock} PARENT_SCOPE)
 endfunction()
 
 # What scheduling adds to the properties of an entry with these requests: pairs of a property and its value. `learns` is the number of
@@ -188,7 +188,7 @@ function(_gputest_scheduled name learns requests result)
   if(NOT "${gputest_devices}" STREQUAL "")
     _gputest_schedule("${requests}" at_once cost)
     if(NOT at_once STREQUAL "")
-      _gputest_next_lock(${at_once} lock)
+      _gputest_next_lock(gputest_${at_once}_at_once_ ${at_once} lock)
       list(APPEND more RESOURCE_LOCK ${lock})
     endif()
     if(NOT cost STREQUAL "")

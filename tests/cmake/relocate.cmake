@@ -261,8 +261,8 @@ subdirs("below")
 ]])
 expect_file(below/CTestTestfile.cmake "/.." "include(\"\${gputest_tests}/below/gputest/cases-1.cmake\")\n")
 file(GLOB_RECURSE all RELATIVE "${staged}" "${staged}/*")
-set(copied case_name ctest_arguments discover entry_properties list_cache listed_entries not_listed quote requests schedule values workers)
-list(TRANSFORM copied REPLACE "(.+)" "gputest/cmake/\\1.cmake")
+file(GLOB copied RELATIVE "${MODULES}/detail" "${MODULES}/detail/*")
+list(TRANSFORM copied PREPEND gputest/cmake/)
 expect("the scripts that are staged"
   "CTestTestfile.cmake;below/CTestTestfile.cmake;below/gputest/cases-1.cmake;gputest/at_start.cmake;${copied}" "${all}")
 # The script for ctest's scheduling is no test.

@@ -118,7 +118,7 @@ set(gputest_most_processes 0)
 
 # They take turns at that many locks.
 foreach(lock IN ITEMS 0 1 2 0 1)
-  _gputest_next_lock(3 seen)
+  _gputest_next_lock(gputest_3_at_once_ 3 seen)
   if(NOT seen STREQUAL "gputest_3_at_once_${lock}")
     set_property(GLOBAL PROPERTY failures 1)
     message(NOTICE "FAILED expected lock ${lock} of 3, seen ${seen}")
