@@ -11,7 +11,6 @@
 
 #include <gputest/error.hpp>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,9 +21,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <set>
-#include <utility>
 
 namespace gputest::insights {
 
@@ -89,7 +86,6 @@ int follow(const ArrayRun& run, const ArrayTry& array, const ArrayEngine& engine
   std::string last;
   Clock::time_point next{};
   const auto begun = Clock::now();
-  std::optional<std::pair<Clock::time_point, std::size_t>> first; // seen to run, maybe at --resume, and what had ended
   const auto id = array.id();
   auto unfinished = array.tasks;
   std::size_t tests = 0;
@@ -118,19 +114,10 @@ int follow(const ArrayRun& run, const ArrayTry& array, const ArrayEngine& engine
                                   [&](const ArrayTask& task) { return state->count(task.number) != 0; });
     const auto now = Clock::now();
     const auto done = std::min(of_ended.ended + of_running.ended, tests); // ctest adds tests of fixtures
-    std::string left;
-    if (!first && state &&
-        std::any_of(state->begin(), state->end(), [](const auto& task) { return task.second.running; })) {
-      first.emplace(now, done);
-    } else if (first && done > first->second) {
-      const auto each = (now - first->first) / static_cast<long>(done - first->second);
-      left = fmt::format("; about {:%T} left",
-                         std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests - done)));
-    }
-    const auto text = state ? fmt::format("{} of {} ended, {} failed; {} of {} ended, {}{}; array {}", done,
+    const auto text = state ? fmt::format("{} of {} ended, {} failed; {} of {} ended, {}; array {}", done,
                                           policy::counted(tests, "test"), of_ended.failed + of_running.failed,
                                           array.tasks.size() - unfinished.size(),
-                                          policy::counted(array.tasks.size(), "task"), in_words(*state), left, id)
+                                          policy::counted(array.tasks.size(), "task"), in_words(*state), id)
                             : fmt::format("array {}: its state is not known now: {}", id, why);
     const auto columns = os::columns_of_errors();
     if (columns > 0) { // a terminal: the line is there during the pause
