@@ -32,29 +32,8 @@
     binary directory, or inside the top-level ones, keep their relative path in ``<dir>``. Others go to ``<dir>``. The build may create them.
     A ``WORKING_DIRECTORY`` in the source tree must be named here.
 
-  It installs:
-
-  * the executables of :cmake:command:`gpu_add_test` and :cmake:command:`gpu_discover_tests`, and those that a command names by
-    ``$<TARGET_FILE:...>``. As with ``install(TARGETS)``, they find shared libraries by their property ``INSTALL_RPATH`` (those in
-    ``TARGETS`` by ``$ORIGIN``);
-  * the ``gputest`` tool, and the scripts that ctest runs when it starts;
-  * the entries with all properties. Labels, settings, limits and skips are as in the build tree.
-
-  Paths of these files in commands and properties are changed to the installed files, relative to the directory of the tests. The same
-  holds for a path in the current binary directory that is a directory or does not exist, such as a ``WORKING_DIRECTORY`` or an output
-  file.
-
-  If an entry of gputest names another file of the source or build tree, the installation fails, because another machine would not
-  have that file. Entries for other ``CONFIGURATIONS`` are left out, as ``ctest -C`` leaves them out. These are left out, with a message:
-
-  * entries of ``add_test()`` that name such a file;
-  * tests of other functions' scripts in ``TEST_INCLUDE_FILES`` (``gtest_discover_tests()``);
-  * entries of ``add_test()`` that depend on a test that is left out (``DEPENDS``, fixtures), because they could pass wrongly without it.
-    For an entry of gputest this is an error, and so is a required fixture without an installed test.
-
-  The list of discovered tests is kept beside the installed tests or, if that directory is not writable, in ``$XDG_CACHE_HOME/gputest`` or
-  ``$HOME/.cache/gputest``. ctest itself writes to ``<dir>/Testing``. For a read-only installation, write
-  ``subdirs("<prefix>/<dir>")`` into a ``CTestTestfile.cmake`` in another directory, and run ctest there.
+  The guide "Tests on another machine" says what is installed, how paths are changed, what is left out or is an error, and what holds for a
+  read-only installation.
 #]===]
 
 function(gpu_install_tests)
