@@ -17,7 +17,7 @@ endfunction()
 function(_gputest_free_of devices mib gpus result)
   set(all "")
   foreach(device IN LISTS devices)
-    string(REGEX MATCH "^([0-9]+) ([0-9]+) (.*)$" _ "${device}")
+    string(REGEX MATCH "^([0-9]+) ([0-9]+) ([a-z]+)" _ "${device}")
     if(NOT CMAKE_MATCH_1 LESS mib AND (gpus EQUAL 1 OR CMAKE_MATCH_3 STREQUAL "whole"))
       list(APPEND all ${CMAKE_MATCH_2})
     endif()
@@ -26,28 +26,12 @@ function(_gputest_free_of devices mib gpus result)
   set(${result} "${all}" PARENT_SCOPE)
 endfunction()
 
-# The devices on which a test can have a whole one: nearly all of it is free, and so much as nearly the most of any.
-function(_gputest_nearly_free devices result)
-  _gputest_free_of("${devices}" 0 1 free)
-  list(POP_FRONT free most_free)
-  set(all "")
-  foreach(device IN LISTS devices)
-    string(REGEX MATCH "^([0-9]+) ([0-9]+) " _ "${device}")
-    math(EXPR tenths "${CMAKE_MATCH_2} * 10")
-    math(EXPR needed "${CMAKE_MATCH_1} * 9")
-    math(EXPR needed_of_most "${most_free} * 9")
-    if(NOT tenths LESS needed AND NOT tenths LESS needed_of_most)
-      list(APPEND all "${device}")
-    endif()
-  endforeach()
-  set(${result} "${all}" PARENT_SCOPE)
-endfunction()
-
 # What tests with these requests, separated by "|", need on the devices of this machine: MiB of each device, rounded up
-# (0: CTest has nothing to wait for), and how many devices. `devices` is a list of "<MiB in all> <MiB for tests>
-# <whole|slice>", `default_large` the policy where a request says none. Reads what `gputest devices --for-ctest` has said:
-# gputest_most_processes, how many may use a device at once (0: any number); gputest_context_mib, what a process takes by itself; gputest_small_mib and gputest_medium_mib, what the classes stand for;
-# and gputest_beside_heap_mib.
+# (0: CTest has nothing to wait for), and how many devices. `devices` is a list of "<MiB in all> <MiB for tests> <whole|slice>", with
+# " free" behind it where a test can have all of it. `default_large` is the policy where a request says none. Reads what
+# `gputest devices --for-ctest` has said: gputest_most_processes, how many may use a device at once (0: any number);
+# gputest_context_mib, what a process takes by itself; gputest_small_mib and gputest_medium_mib, what the classes stand for; and
+# gputest_beside_heap_mib.
 #
 # CTest has nothing to wait for if the test will be skipped (large under `exclude`, or what no device can hold), or if it runs alone
 # (large under `serial`). If external processes hold what a test needs, it needs all that is left: gputest waits for the rest.
@@ -78,7 +62,7 @@ function(_gputest_needs requests devices default_large mib_result gpus_result)
       math(EXPR mib "(${bytes} + 1048575) >> 20")
     elseif(class STREQUAL "large")
       set(mib 0)
-      _gputest_nearly_free("${devices}" candidates)
+      list(FILTER candidates INCLUDE REGEX " free$")
     else()
       set(mib ${gputest_${class}_mib})
     endif()
@@ -134,7 +118,7 @@ function(_gputest_schedule requests at_once_result cost_result)
     set(at_once 0)
     if(mib GREATER 0)
       foreach(device IN LISTS gputest_devices)
-        string(REGEX MATCH "^[0-9]+ ([0-9]+) (.*)$" _ "${device}")
+        string(REGEX MATCH "^[0-9]+ ([0-9]+) ([a-z]+)" _ "${device}")
         if(gpus EQUAL 1 OR CMAKE_MATCH_2 STREQUAL "whole")
           math(EXPR beside "${CMAKE_MATCH_1} / ${mib}")
           if(gputest_most_processes GREATER 0 AND beside GREATER gputest_most_processes)

@@ -29,11 +29,17 @@ std::string ctest_facts(const DevicesReport& report) {
   std::uint64_t largest = 0;
   int most_processes = 0;
   std::optional<Bytes> smallest;
+  std::uint64_t most_free = 0;
+  for (const auto& device : report.devices) {
+    most_free = std::max(most_free, bytes_for_tests(device).value_or(Bytes{}).count() / mebibyte);
+  }
   for (const auto& device : report.devices) {
     if (const auto free = bytes_for_tests(device); free && free->count() >= mebibyte) {
       const auto total = (device.device.total - Bytes{device.reserved_bytes}).count() / mebibyte;
       const auto* const kind = device.facts.mig ? "slice" : "whole";
-      devices += fmt::format(" \"{} {} {}\"", total, free->count() / mebibyte, kind);
+      const auto mib = free->count() / mebibyte; // nearly all of it, and so much as nearly the most of any
+      const bool is_free = mib * 10 >= std::max(total, most_free) * 9;
+      devices += fmt::format(" \"{} {} {}{}\"", total, mib, kind, is_free ? " free" : "");
       context = std::max(context, rounded_up(Bytes{device.next_context_bytes}));
       largest = std::max(largest, total);
       most_processes = std::max(most_processes, policy::most_processes(device.facts));

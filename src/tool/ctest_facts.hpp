@@ -8,11 +8,12 @@
 namespace gputest::tool {
 
 /// The devices that tests may use as CMake code, for cmake/detail/schedule.cmake: `gputest_devices`, a list of "<MiB in
-/// all> <MiB for tests> <whole|slice>" with bytes_for_tests() of each; in MiB `gputest_largest_mib`, the memory of the
-/// largest, `gputest_most_processes` that may be on a device at once, 0: any number, `gputest_context_mib`, what a
-/// process takes by itself, `gputest_small_mib` and `gputest_medium_mib`, what a test of these classes takes beside it,
-/// and `gputest_beside_heap_mib`, what a device heap takes beside its size; and `gputest_mps`, a property of entries
-/// with workers that must not use MPS. Empty if no device can give any. Pure.
+/// all> <MiB for tests> <whole|slice>[ free]" with bytes_for_tests() of each, `free` where a test can have all of it;
+/// in MiB `gputest_largest_mib`, the memory of the largest, `gputest_most_processes` that may be on a device at once,
+/// 0: any number, `gputest_context_mib`, what a process takes by itself, `gputest_small_mib` and `gputest_medium_mib`,
+/// what a test of these classes takes beside it, and `gputest_beside_heap_mib`, what a device heap takes beside its
+/// size; and `gputest_mps`, a property of entries with workers that must not use MPS. Empty if no device can give any.
+/// Pure.
 [[nodiscard]] std::string ctest_facts(const DevicesReport& report);
 
 /// What a ctest has run in a folder, by the log that it leaves there.

@@ -32,7 +32,7 @@ TEST(CtestFacts, say_what_tests_can_have_of_each_device) {
   for (auto& device : report.devices) {
     device.facts.processes_allowed = 4;
   }
-  EXPECT_EQ(ctest_facts(report), R"(set(gputest_devices "142847 138751 whole" "16384 16384 slice")
+  EXPECT_EQ(ctest_facts(report), R"(set(gputest_devices "142847 138751 whole free" "16384 16384 slice")
 set(gputest_largest_mib 142847)
 set(gputest_most_processes 4)
 set(gputest_context_mib 521)
@@ -53,6 +53,17 @@ TEST(CtestFacts, have_the_largest_context_and_the_smallest_device_decide_for_all
   EXPECT_NE(facts.find("set(gputest_context_mib 300)\n"), std::string::npos) << facts;
   EXPECT_NE(facts.find("set(gputest_medium_mib 4096)\n"), std::string::npos) << facts;
   EXPECT_NE(facts.find("set(gputest_largest_mib 16384)\n"), std::string::npos) << facts;
+}
+
+TEST(CtestFacts, say_of_which_devices_a_test_can_have_all) {
+  DevicesReport report;
+  report.devices = {device("SIM-1", 10000_MiB), device("SIM-2", 9000_MiB), device("SIM-3", 8999_MiB),
+                    device("SIM-4", 10000_MiB), device("SIM-5", 10000_MiB)};
+  report.devices[3].external_bytes = (1000_MiB).count();
+  report.devices[4].external_bytes = (1001_MiB).count();
+  EXPECT_NE(ctest_facts(report).find(R"("10000 10000 whole free" "9000 9000 whole free" "8999 8999 whole" )"
+                                     R"("10000 9000 whole free" "10000 8999 whole")"),
+            std::string::npos);
 }
 
 TEST(CtestFacts, keep_two_medium_tests_apart_although_contexts_take_nothing) {
@@ -79,7 +90,8 @@ TEST(CtestFacts, are_printed_by_the_tool_whatever_tests_hold) {
   tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   const auto ended = tool.run({"devices", "--for-ctest"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(ended.out.find("set(gputest_devices \"16384 16384 whole\" \"16384 16384 whole\")\n"), 0U) << ended.out;
+  EXPECT_EQ(ended.out.find("set(gputest_devices \"16384 16384 whole free\" \"16384 16384 whole free\")\n"), 0U)
+      << ended.out;
   auto holder = tool.start_holder({"--memory", "4GiB"}); // what a test holds comes back, and is not subtracted
   EXPECT_EQ(tool.run({"devices", "--for-ctest"}).out, ended.out);
   EXPECT_EQ(holder.finish().exit_code, 0);
