@@ -42,6 +42,8 @@ std::optional<struct stat> stream_read_to_its_end(int stream) {
   return is_read ? std::optional{status} : std::nullopt;
 }
 
+bool is_line_unfinished = false; ///< of what was passed on to standard error
+
 bool is_same(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
@@ -138,6 +140,9 @@ bool Relays::Relay::pass_on() {
     written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
   } while (count > 0 && written < unwritten.size() && ::poll(&ready, 1, 0) > 0);
   const int error = errno;
+  if (written > 0 && (stream == STDERR_FILENO || also == STDERR_FILENO)) {
+    is_line_unfinished = unwritten[written - 1] != '\n';
+  }
   unwritten.erase(0, written);
   return count >= 0 || error == EINTR || error == EAGAIN;
 }
@@ -229,6 +234,17 @@ std::string Relays::end_holders(std::vector<pid_t> (*candidates)(), bool all) {
     pass_on_what_is_there();
   } while (any_writer() && KernelClock::now() < until);
   return names;
+}
+
+void end_unfinished_line() {
+  char last = std::exchange(is_line_unfinished, false) ? ' ' : '\n';
+  struct stat file {};
+  if (::fstat(STDERR_FILENO, &file) == 0 && S_ISREG(file.st_mode)) {
+    static_cast<void>(::pread(STDERR_FILENO, &last, 1, file.st_size - 1) < 0); // if it cannot be read, it is not known
+  }
+  if (last != '\n') {
+    static_cast<void>(::write(STDERR_FILENO, "\n", 1) < 0);
+  }
 }
 
 } // namespace gputest::supervise

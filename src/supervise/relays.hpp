@@ -71,4 +71,8 @@ private:
   std::vector<Relay> relays_;
 };
 
+/// Before this process writes a line of its own to its standard error: ends the line in which the output that was
+/// passed on to there has stopped, or that of the file that it is.
+void end_unfinished_line();
+
 } // namespace gputest::supervise

@@ -9,6 +9,7 @@
 #include "core/policy/report_target.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
+#include "supervise/relays.hpp"
 #include "supervise/wait_notice.hpp"
 
 #include <gputest/outcome.hpp>
@@ -25,15 +26,11 @@
 
 namespace gputest::supervise {
 
-namespace {
-
-void write_line(const std::string& line) { static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0); }
-
-} // namespace
-
-void say(const std::string& text) { write_line("gputest: " + text + "\n"); }
-
-void say_time_out(const std::string& text) { write_line("\ngputest: " + text + "\n"); }
+void say(const std::string& text) {
+  end_unfinished_line();
+  const auto line = "gputest: " + text + "\n";
+  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0);
+}
 
 int say_why_not_executed(const std::string& program, int error) {
   const bool is_path = program.find('/') != std::string::npos;
@@ -55,8 +52,7 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
     return {say_why_not_executed(program, end.command.error), "", false};
   }
   if (end.command.timed_out) {
-    say_time_out(
-        policy::text_of_time_out({entry.name, end.report.running, page.waited(), end.command.left_behind}, *limit));
+    say(policy::text_of_time_out({entry.name, end.report.running, page.waited(), end.command.left_behind}, *limit));
     return {EXIT_FAILURE, "", false};
   }
   const bool is_for_tests = entry.kind == policy::CommandKind::gputest_executable;

@@ -10,12 +10,8 @@
 
 namespace gputest::supervise {
 
-/// Writes one line, `gputest: <text>`, to stderr.
+/// Writes one line, `gputest: <text>`, to stderr, after end_unfinished_line().
 void say(const std::string& text);
-
-/// The same for text_of_time_out(), on a line of its own whatever was printed before: CTest's expression for it (
-/// cmake/detail/entry_properties.cmake) matches at the beginning of a line.
-void say_time_out(const std::string& text);
 
 /// What CTest has this process run and watch.
 struct WatchedEntry {

@@ -11,6 +11,7 @@
 #include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
+#include "supervise/relays.hpp"
 #include "supervise/wait_notice.hpp"
 #include "supervise/watcher.hpp"
 #include "tool/command_facts.hpp"
@@ -82,6 +83,9 @@ ExitCode report(const Outcome& outcome, const policy::ReportTarget& watcher) {
     }
     const auto measured = gate.judge_command(used);
     const bool has_peak = measured.peak > Bytes{};
+    if (!watcher.checks_output_only) {
+      supervise::end_unfinished_line();
+    }
     session::tell_measurements(gate.measurements(has_peak ? std::optional{measured.peak} : std::nullopt));
     if (!has_peak &&
         (used.evidence == devices::Evidence::unknown || !gate.place().machine()->devices().front().simulated)) {

@@ -213,7 +213,7 @@ int exit_code_for_answer(const MeetingPlace& place, const TestCase& test, const 
     return answer.code;
   }
   if (!time_out.empty()) {
-    say_time_out(time_out);
+    say(time_out);
     return EXIT_FAILURE;
   }
   say("failed: " + test.name + " ended its process " + how);
@@ -300,16 +300,16 @@ std::optional<int> run_by_worker(MeetingPlace& place, const TestCase& test) {
       has_run && is_long != test.was_long) {
     add_to_file(place.key_folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
+  const auto writers = wait_for_output(relays, watch, begun, place.ctest);
+  if (!writers.empty() && time_out.empty()) {
+    say(policy::text_of_time_out({test.name, "", page.waited(), writers}, *test.limit));
+    return EXIT_FAILURE;
+  }
   if (const auto names = answer.processes_left_behind(); !names.empty()) {
     say(test.name + " left processes running; gputest does not kill them: " + names);
   }
-  const auto writers = wait_for_output(relays, watch, begun, place.ctest);
-  if (!writers.empty() && time_out.empty()) {
-    say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *test.limit));
-    return EXIT_FAILURE;
-  }
   if (!is_answered) {
-    say_time_out(time_out);
+    say(time_out);
     return EXIT_FAILURE;
   }
   return exit_code_for_answer(place, test, answer, page.report(), time_out);

@@ -5,6 +5,7 @@
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/os/user_folder.hpp"
+#include "core/policy/text.hpp"
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 
@@ -261,8 +262,8 @@ std::vector<std::pair<std::size_t, std::string>> ended_workers(const Descriptor&
 }
 
 bool note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
-  const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
-                    contents_of(folder, "executable") + " " + how + "\n";
+  const auto text = policy::in_whole_lines(output) + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") +
+                    ": a process of " + contents_of(folder, "executable") + " " + how + "\n";
   return add_to_file(folder, may_be_anothers_error ? "notes" : "failures", text);
 }
 

@@ -60,8 +60,8 @@ void ServedCases::show(const std::string& wrote) const {
   const auto cases = wrote.empty() ? std::vector<std::string>{} : lines_of(read_from(file_, 0));
   if (!cases.empty()) {
     add_to_file(place_.key_folder, "remarks",
-                "gputest: after " + cases.back() + " a worker of " + test_.command.front() + " wrote:\n" + wrote +
-                    (wrote.back() == '\n' ? "" : "\n"));
+                "gputest: after " + cases.back() + " a worker of " + test_.command.front() + " wrote:\n" +
+                    policy::in_whole_lines(wrote));
   }
 }
 

@@ -1029,7 +1029,8 @@ TEST_F(WorkerCase, ends_processes_that_keep_the_output_of_a_case_when_its_limit_
   const auto results = run();
   EXPECT_EQ(results.at("leaves").word, "Failed");
   EXPECT_THAT(results.at("leaves").output,
-              HasSubstr("gputest: timed out: leaves has ended and left processes behind that hold its output"));
+              AllOf(HasSubstr("gputest: timed out: leaves has ended and left processes behind that hold its output"),
+                    Not(HasSubstr("gputest does not kill them"))));
   EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes)
       << "their worker has nothing to do with it";
 }
@@ -1056,6 +1057,30 @@ TEST_F(WorkerCase, with_a_limit_has_all_that_it_writes_passed_on_in_its_order) {
       << result.output.substr(result.output.size() - std::min<std::size_t>(result.output.size(), 1000));
 }
 
+TEST_F(WorkerCase, has_what_gputest_writes_on_lines_of_its_own) {
+  add("Crash.in_a_line_at_an_idle_end");
+  add_command("of_a_worker", {ENTRY_PROGRAM, "--end", CASES});
+  add("Crash.in_a_line_at_an_idle_end", "earlier");
+  add("Crash.in_a_line", "", {}, "GPUTEST_TIMEOUT=1000");
+  add_command("of_earlier_cases", {ENTRY_PROGRAM, "--end", CASES});
+  add_command("of_a_command", {TOOL, "run", "--memory", "1MiB", "--", "/bin/sh", "-c", "printf @unfinished; exit 77"},
+              "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TIMEOUT=1000\"");
+  const auto results = run();
+  for (const std::string name : {"of_a_worker", "Crash.in_a_line", "of_earlier_cases", "of_a_command"}) {
+    const auto& output = results.at(name).output;
+    EXPECT_THAT(output,
+                HasSubstr(name == "of_a_command" ? "@unfinished\n<CTestMeasurement " : "@unfinished\ngputest: "));
+    EXPECT_THAT(output, Not(AnyOf(HasSubstr("@unfinishedgputest: "), HasSubstr("\n\ngputest: ")))) << name;
+  }
+}
+
+TEST_F(WorkerCase, of_a_command_that_ctest_judges_by_its_output_has_nothing_added_to_it) {
+  const std::string entry =
+      "GPUTEST_ENTRY=by_output GPUTEST_TIMEOUT=1000 '" TOOL "' run --memory 1MiB -- printf @unfinished";
+  add_command("of_a_command", {"/bin/sh", "-c", "[ $(" + entry + " 2>&1; echo .) = @unfinished. ]"});
+  EXPECT_EQ(run().at("of_a_command").word, "Passed");
+}
+
 TEST_F(WorkerCase, whose_time_is_over_has_all_that_it_wrote_passed_on_though_nobody_reads_it_meanwhile) {
   ASSERT_EQ(::mkfifo(path("blocks").c_str(), 0600), 0);
   const std::string entry = "GPUTEST_ENTRY=ctest GPUTEST_TEST=writes GPUTEST_TIMEOUT=2 '" ENTRY_PROGRAM "' '" CASES
@@ -1064,7 +1089,7 @@ TEST_F(WorkerCase, whose_time_is_over_has_all_that_it_wrote_passed_on_though_nob
                          "(" + entry + " 2>&1) | (read worker < blocks; while kill -0 $worker 2>&-; do :; done; cat)"});
   const auto output = run().at("writes").output;
   EXPECT_THAT(output,
-              HasSubstr("@line 11999\n\ngputest: timed out: writes: Plain.writes_much_and_blocks has run for 2 s"));
+              HasSubstr("@line 11999\ngputest: timed out: writes: Plain.writes_much_and_blocks has run for 2 s"));
 }
 
 TEST_F(WorkerCase, may_leave_a_thread_that_reads_a_stream) { // which keeps the stream's lock

@@ -18,6 +18,13 @@ std::string fixed(double value, int digits) {
   return {text.data(), std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, digits).ptr};
 }
 
+std::string in_whole_lines(std::string text) {
+  if (!text.empty() && text.back() != '\n') {
+    text += '\n';
+  }
+  return text;
+}
+
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

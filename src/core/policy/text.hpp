@@ -50,6 +50,9 @@ namespace gputest::policy {
 /// A number with so many digits after the point, whatever locale the program has set. Pure.
 [[nodiscard]] std::string fixed(double value, int digits);
 
+/// The text with a newline at its end, unless it has one or is empty. Pure.
+[[nodiscard]] std::string in_whole_lines(std::string text);
+
 /// `1 case`, `2 cases`. Pure.
 [[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
 

@@ -39,6 +39,12 @@ TEST(Fixed, is_the_number_with_a_point) {
   EXPECT_EQ(fixed(std::numeric_limits<double>::max(), 3).size(), 313U);
 }
 
+TEST(InWholeLines, ends_the_last_line_if_it_is_unfinished) {
+  EXPECT_EQ(in_whole_lines("a\nb"), "a\nb\n");
+  EXPECT_EQ(in_whole_lines("a\n"), "a\n");
+  EXPECT_EQ(in_whole_lines(""), "");
+}
+
 TEST(Counted, has_the_plural_but_for_one) {
   EXPECT_EQ(counted(0, "case"), "0 cases");
   EXPECT_EQ(counted(1, "case"), "1 case");

@@ -305,6 +305,12 @@ TEST_F(Crash, at_an_idle_end) {
     std::abort();
   });
 }
+[[noreturn]] void crash_in_a_line() {
+  static_cast<void>(::write(STDERR_FILENO, "@unfinished", 11));
+  std::abort();
+}
+TEST_F(Crash, in_a_line) { crash_in_a_line(); }
+TEST_F(Crash, in_a_line_at_an_idle_end) { std::atexit(crash_in_a_line); }
 TEST_F(Crash, by_code_66_at_an_idle_end) { // as a sanitizer's
   std::atexit([] { ::_exit(66); });
 }
