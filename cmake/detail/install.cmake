@@ -40,7 +40,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gputest/gtest" "${PROJECT_SOURC
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gtest" "${PROJECT_SOURCE_DIR}/src/catch2" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest")
 include("${CMAKE_CURRENT_LIST_DIR}/install_portable.cmake")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-# Creates the shared ledger of a machine; the README has the command.
+# Creates the shared ledger of a machine; docs/guides/shared-machines.md has the command.
 install(FILES "${PROJECT_SOURCE_DIR}/src/core/ledger/storage/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
   RENAME gputest.conf)
 # For programs in C without CMake. Relative, so that the tree may be moved.

@@ -64,8 +64,8 @@ std::string problem(const struct stat& status, bool is_default_private) {
     return (status.st_mode & permission_bits) == shared_mode
                ? ""
                : "has the mode " + octal(status.st_mode) + ", and a shared one must have " + octal(shared_mode) +
-                     ", as an administrator sets it up with the command in the README (Trust): it is not used. "
-                     "For a ledger of your own, set GPUTEST_DIR to a folder that you own";
+                     " (docs/guides/shared-machines.md): it is not used. For a ledger of your own, set GPUTEST_DIR to "
+                     "a folder that you own";
   }
   if (status.st_uid != ::geteuid()) {
     return "belongs to " + user_name(status.st_uid) + " (uid " + std::to_string(status.st_uid) + "), and not to " +
@@ -200,8 +200,8 @@ std::string ledger_folder(const std::string& setting, const std::string& devices
                        : problem(status, false);
   if (!why.empty()) {
     throw LedgerError{std::string{shared_path} + ", where this machine's shared ledger is, " + why +
-                      "; an administrator has to make it anew as the README says, or set GPUTEST_DIR to a folder of "
-                      "your own"};
+                      "; an administrator has to make it anew (docs/guides/shared-machines.md), or set GPUTEST_DIR to "
+                      "a folder of your own"};
   }
   return ::faccessat(AT_FDCWD, shared_path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 ? shared_path : user_folder();
 }

@@ -204,10 +204,9 @@ TEST_F(LedgerFolderTest, that_is_shared_must_have_the_mode_of_one_and_is_not_loc
   const Descriptor other{::open(shared.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   EXPECT_EQ(::flock(other.number(), LOCK_EX | LOCK_NB), 0);
   for (const auto& [mode, octal] : std::map<mode_t, std::string>{{01700, "1700"}, {02770, "2770"}, {03777, "3777"}}) {
-    EXPECT_EQ(said_with_mode(mode),
-              path_ + " has the mode " + octal +
-                  ", and a shared one must have 3770, as an administrator sets it up with the command in the README "
-                  "(Trust): it is not used. For a ledger of your own, set GPUTEST_DIR to a folder that you own");
+    EXPECT_EQ(said_with_mode(mode), path_ + " has the mode " + octal +
+                                        ", and a shared one must have 3770 (docs/guides/shared-machines.md): it is not "
+                                        "used. For a ledger of your own, set GPUTEST_DIR to a folder that you own");
   }
 }
 
