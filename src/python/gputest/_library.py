@@ -172,33 +172,7 @@ def _load() -> Any:
     except OSError as error:
         raise ImportError("gputest: its library cannot be loaded: {}. Install the package again; in a build tree, build "
                           "the target gputest_c".format(error)) from None
-    for name, arguments in {
-        "version": [],
-        "message": [],
-        "parse_bytes": [c_char_p, POINTER(c_uint64)],
-        "open": [POINTER(_Settings), POINTER(c_void_p)],
-        "close": [c_void_p],
-        "check": [POINTER(_Request)],
-        "choose": [POINTER(_Settings), c_int, c_uint, POINTER(c_uint64)],
-        "enter": [c_void_p, POINTER(_Request), c_size_t, POINTER(_Wait)],
-        "device_count": [c_void_p],
-        "get_device": [c_void_p, c_size_t, POINTER(_Device)],
-        "begin": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
-        "test_begins": [c_void_p, c_char_p],
-        "count_unleased": [c_void_p, c_char_p],
-        "lease": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
-        "release": [c_void_p],
-        "examine": [c_void_p, c_char_p, POINTER(_Findings)],
-        "allocated": [c_void_p],
-        "end": [c_void_p, c_char_p, POINTER(_Findings)],
-        "explain_out_of_memory": [c_void_p, c_char_p],
-        "status": [POINTER(_Settings), _EACH, c_void_p],
-        "test_ended": [c_void_p, POINTER(_TestEnd)],
-        "report_end": [c_int],
-        "simulated_take": [c_uint64, c_int, POINTER(c_void_p)],
-        "simulated_give_back": [c_void_p],
-    }.items():
-        getattr(library, "gputest_" + name).argtypes = arguments
+    # Arguments need no types: texts are bytes, structs are passed by reference, and a whole number wider than int has its type.
     for name in ("version", "message", "explain_out_of_memory"):
         getattr(library, "gputest_" + name).restype = c_char_p
     library.gputest_device_count.restype = c_size_t
@@ -408,7 +382,7 @@ class Session(_Owner):
         plan = (_Request * len(asked))(*asked)
         with self._calling() as handle:
             try:
-                return _interruptible(lambda wait: _library.gputest_enter(handle, plan, len(asked), byref(wait)), limit)
+                return _interruptible(lambda wait: _library.gputest_enter(handle, plan, c_size_t(len(asked)), byref(wait)), limit)
             finally:
                 _refresh_environment()
 
@@ -419,7 +393,7 @@ class Session(_Owner):
         with self._calling() as handle:
             for index in range(_library.gputest_device_count(handle)):
                 one = _Device()
-                _checked(_library.gputest_get_device(handle, index, byref(one)))
+                _checked(_library.gputest_get_device(handle, c_size_t(index), byref(one)))
                 devices.append(Device(one.uuid.decode(), one.name.decode(), one.total_bytes, bool(one.simulated)))
         return devices
 
@@ -496,7 +470,7 @@ def choose(gpus: int, turn: int, **settings: "Unpack[Settings]") -> int:
     """Makes `gpus` devices visible to CUDA before a session is opened. The bytes a process can have of the smallest."""
     usable = c_uint64()
     _checked(_library.gputest_choose(byref(_Settings("choose()", settings)), _number(c_int, gpus, "gpus"),
-                                     _number(c_uint, turn, "turn"), byref(usable)))
+                                     c_uint(_number(c_uint, turn, "turn")), byref(usable)))
     _refresh_environment()
     return usable.value
 
@@ -521,7 +495,7 @@ class SimulatedBuffer(_Owner):
     def __init__(self, size: Union[int, str], device: int = 0) -> None:
         self.size: int = parse_bytes(size) if isinstance(size, str) else _number(c_uint64, size, "the size")
         handle = c_void_p()
-        _checked(_library.gputest_simulated_take(self.size, _number(c_int, device, "device"), byref(handle)))
+        _checked(_library.gputest_simulated_take(c_uint64(self.size), _number(c_int, device, "device"), byref(handle)))
         self.free()  # what it had, if it is called again
         self._handle = handle
 
