@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -19,62 +20,46 @@ namespace {
 
 using nlohmann::json;
 
-/// Members of an object, with defaults for those that are missing or of another type.
-class Members {
-public:
-  explicit Members(const json& object) : object_{object} {}
+// Members of an object. What is missing, or of another type, reads as a default.
 
-  [[nodiscard]] std::string text(const char* name) const {
-    const auto* value = find(name, &json::is_string);
-    return value != nullptr ? value->get<std::string>() : "";
-  }
-  [[nodiscard]] double seconds(const char* name) const {
-    const auto* value = find(name, &json::is_number);
-    const double seconds = value != nullptr ? value->get<double>() : 0;
-    return std::isfinite(seconds) && std::abs(seconds) < 1e11 ? seconds : 0;
-  }
-  [[nodiscard]] std::optional<std::uint64_t> number(const char* name) const {
-    const auto* value = find(name, &json::is_number_unsigned);
-    return value != nullptr ? std::optional{value->get<std::uint64_t>()} : std::nullopt;
-  }
-  [[nodiscard]] bool flag(const char* name) const {
-    const auto* value = find(name, &json::is_boolean);
-    return value != nullptr && value->get<bool>();
-  }
-  [[nodiscard]] std::vector<std::string> texts(const char* name) const {
-    return list<std::string>(name, &json::is_string);
-  }
-  [[nodiscard]] std::vector<json> objects(const char* name) const { return list<json>(name, &json::is_object); }
+const json& member(const json& object, const char* name) {
+  static const json none;
+  const auto found = object.find(name);
+  return found != object.end() ? *found : none;
+}
 
-private:
-  using Is = bool (json::*)() const noexcept;
+std::string text_in(const json& object, const char* name) {
+  const auto& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
 
-  [[nodiscard]] const json* find(const char* name, Is is) const {
-    const auto found = object_.find(name);
-    return found != object_.end() && ((*found).*is)() ? &*found : nullptr;
-  }
-  template <typename Value>
-  [[nodiscard]] std::vector<Value> list(const char* name, Is is) const {
-    std::vector<Value> values;
-    if (const auto* const array = find(name, &json::is_array)) {
-      for (const auto& value : *array) {
-        if ((value.*is)()) {
-          values.push_back(value.get<Value>());
-        }
-      }
-    }
-    return values;
-  }
+double seconds_in(const json& object, const char* name) {
+  const auto& value = member(object, name);
+  const double seconds = value.is_number() ? value.get<double>() : 0;
+  return std::isfinite(seconds) && std::abs(seconds) < 1e11 ? seconds : 0;
+}
 
-  const json& object_;
-};
+std::optional<std::uint64_t> number_in(const json& object, const char* name) {
+  const auto& value = member(object, name);
+  return value.is_number_unsigned() ? std::optional{value.get<std::uint64_t>()} : std::nullopt;
+}
+
+bool flag_in(const json& object, const char* name) { return member(object, name) == true; }
+
+json list_in(const json& object, const char* name, bool (json::*is)() const noexcept) {
+  auto values = json::array();
+  if (const auto& list = member(object, name); list.is_array()) {
+    std::copy_if(list.begin(), list.end(), std::back_inserter(values),
+                 [&](const json& value) { return (value.*is)(); });
+  }
+  return values;
+}
 
 class Reader {
 public:
-  void read(const json& object) {
-    const Members event{object};
-    const auto kind = event.text("event");
-    const double t = event.seconds("t");
+  void read(const json& event) {
+    const auto kind = text_in(event, "event");
+    const double t = seconds_in(event, "t");
     if (kind.empty() || t <= 0) {
       ++log_.unreadable_lines;
       return;
@@ -82,12 +67,12 @@ public:
     ++log_.events;
     log_.begun = log_.events == 1 ? t : std::min(log_.begun, t);
     log_.ended = std::max(log_.ended, t);
-    const auto pid = static_cast<std::int64_t>(event.number("pid").value_or(0) & 0x7FFFFFFFU);
-    const auto entry = event.text("entry");
-    const auto test = event.text("test");
+    const auto pid = static_cast<std::int64_t>(number_in(event, "pid").value_or(0) & 0x7FFFFFFFU);
+    const auto entry = text_in(event, "entry");
+    const auto test = text_in(event, "test");
     if (kind == "enter") {
       end_wait_to_enter(event, t, pid);
-      if (!event.flag("under_a_lease")) {
+      if (!flag_in(event, "under_a_lease")) {
         forget(pid); // an earlier process with this number
       }
     }
@@ -102,8 +87,7 @@ public:
     if (kind == "run") {
       read_run(event);
     } else if (kind == "merge") {
-      const auto failed = event.texts("failed");
-      log_.failed.emplace(failed.begin(), failed.end());
+      log_.failed = list_in(event, "failed", &json::is_string).get<std::set<std::string>>();
     } else if (kind == "enter") {
       read_enter(event, t, pid, entry);
     } else if (kind == "wait") {
@@ -113,20 +97,21 @@ public:
     } else if (kind == "release") {
       read_release(event, t, pid);
     } else if (kind == "test") {
-      log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
-                            event.text("file"), event.number("line").value_or(0)});
+      log_.tests.push_back({entry, test, text_in(event, "result"), seconds_in(event, "seconds"),
+                            text_in(event, "reason"), t, pid, text_in(event, "file"),
+                            number_in(event, "line").value_or(0)});
     } else if (kind == "skip") {
-      log_.skips.push_back({entry, test, event.text("reason"), event.text("class")});
+      log_.skips.push_back({entry, test, text_in(event, "reason"), text_in(event, "class")});
     } else if (kind == "end") {
       read_end(event, t, pid);
     } else if (kind == "grow") {
       if (const auto held = held_.find(pid); held != held_.end()) {
-        log_.leases[held->second].bytes = event.number("bytes").value_or(0);
+        log_.leases[held->second].bytes = number_in(event, "bytes").value_or(0);
       }
     } else if (kind == "again") {
-      log_.problems.push_back({entry, test, "ran again", event.text("text")});
+      log_.problems.push_back({entry, test, "ran again", text_in(event, "text")});
     } else if (kind == "error" || kind == "out_of_memory" || kind == "leak" || kind == "overuse") {
-      log_.problems.push_back({entry, test, kind, event.text(kind == "error" ? "error" : "text")});
+      log_.problems.push_back({entry, test, kind, text_in(event, kind == "error" ? "error" : "text")});
     }
   }
 
@@ -192,54 +177,53 @@ private:
     last_sign_.erase(pid);
   }
 
-  void read_run(const Members& event) {
-    const auto version = event.number("version");
+  void read_run(const json& event) {
+    const auto version = number_in(event, "version");
     if (version != runlog::run_log_version) {
       throw Error{"it is a log of version " + (version ? std::to_string(*version) : "none") +
                   ", and this gputest reads version " + std::to_string(runlog::run_log_version) +
                   ". Use the gputest that wrote it, or run the tests again"};
     }
-    log_.host = event.text("host");
-    log_.gputest = event.text("gputest");
-    log_.run_mode = event.text("run_mode");
-    log_.folder = event.text("folder");
+    log_.host = text_in(event, "host");
+    log_.gputest = text_in(event, "gputest");
+    log_.run_mode = text_in(event, "run_mode");
+    log_.folder = text_in(event, "folder");
     without_ctest_ = log_.folder.empty() && log_.run_mode.empty();
-    log_.ctest_log = event.number("ctest_log").value_or(0);
-    log_.jobs = event.number("jobs");
-    log_.ctest_pid = event.number("ctest_pid").value_or(0) & 0x7FFFFFFFU;
-    log_.ctest_start = event.number("ctest_start").value_or(0);
+    log_.ctest_log = number_in(event, "ctest_log").value_or(0);
+    log_.jobs = number_in(event, "jobs");
+    log_.ctest_pid = number_in(event, "ctest_pid").value_or(0) & 0x7FFFFFFFU;
+    log_.ctest_start = number_in(event, "ctest_start").value_or(0);
   }
 
-  void read_enter(const Members& event, double t, std::int64_t pid, const std::string& entry) {
+  void read_enter(const json& event, double t, std::int64_t pid, const std::string& entry) {
     LoggedProcess process;
     process.entry = entry;
     process.pid = pid;
-    process.overhead_bytes = event.number("overhead_bytes").value_or(0);
-    process.asked = t - event.seconds("waited");
+    process.overhead_bytes = number_in(event, "overhead_bytes").value_or(0);
+    process.asked = t - seconds_in(event, "waited");
     process.begun = t;
-    process.under_a_lease = event.flag("under_a_lease");
-    process.worker = event.flag("worker");
-    process.why_started = event.text("started");
-    process.program = event.text("program");
-    for (const auto& object : event.objects("devices")) {
-      const Members device{object};
-      process.devices.push_back(device.text("uuid"));
+    process.under_a_lease = flag_in(event, "under_a_lease");
+    process.worker = flag_in(event, "worker");
+    process.why_started = text_in(event, "started");
+    process.program = text_in(event, "program");
+    for (const auto& device : list_in(event, "devices", &json::is_object)) {
+      process.devices.push_back(text_in(device, "uuid"));
       if (std::none_of(log_.devices.begin(), log_.devices.end(),
                        [&](const LoggedDevice& known) { return known.uuid == process.devices.back(); })) {
-        log_.devices.push_back({device.text("uuid"), device.text("name"), device.number("bytes").value_or(0),
-                                device.number("usable_bytes").value_or(0)});
+        log_.devices.push_back({text_in(device, "uuid"), text_in(device, "name"),
+                                number_in(device, "bytes").value_or(0), number_in(device, "usable_bytes").value_or(0)});
       }
     }
     open_[pid].push_back(log_.processes.size());
     log_.processes.push_back(std::move(process));
   }
 
-  void read_wait(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
-    LoggedWait wait{entry, test, pid, event.text("what"), t, 0, {}, event.flag("external")};
-    wait.external_bytes = event.number("external_bytes").value_or(0);
+  void read_wait(const json& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
+    LoggedWait wait{entry, test, pid, text_in(event, "what"), t, 0, {}, flag_in(event, "external")};
+    wait.external_bytes = number_in(event, "external_bytes").value_or(0);
     for (const char* const list : {"excesses", "blockers"}) {
-      for (const auto& blocker : event.objects(list)) {
-        const auto who = Members{blocker}.text("who");
+      for (const auto& blocker : list_in(event, list, &json::is_object)) {
+        const auto who = text_in(blocker, "who");
         if (std::find(wait.blockers.begin(), wait.blockers.end(), who) == wait.blockers.end()) {
           wait.blockers.push_back(who);
         }
@@ -260,27 +244,27 @@ private:
   }
 
   /// A wait that was noticed before the process asked is of an earlier process with its number.
-  void end_wait_to_enter(const Members& event, double t, std::int64_t pid) {
-    const auto waited = event.seconds("waited");
+  void end_wait_to_enter(const json& event, double t, std::int64_t pid) {
+    const auto waited = seconds_in(event, "waited");
     if (auto* const wait = end_wait(pid); wait != nullptr && wait->noticed >= t - waited) {
       wait->waited = waited;
     }
   }
 
-  void read_lease(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
+  void read_lease(const json& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
     LoggedLease lease;
     lease.entry = entry;
     lease.test = test;
     lease.pid = pid;
-    lease.memory_class = event.text("class");
-    lease.bytes = event.number("bytes").value_or(0);
-    lease.whole_devices = event.flag("whole_devices");
-    lease.devices = event.texts("devices");
-    lease.asked = t - event.seconds("waited");
+    lease.memory_class = text_in(event, "class");
+    lease.bytes = number_in(event, "bytes").value_or(0);
+    lease.whole_devices = flag_in(event, "whole_devices");
+    lease.devices = list_in(event, "devices", &json::is_string).get<std::vector<std::string>>();
+    lease.asked = t - seconds_in(event, "waited");
     lease.begun = t;
     lease.open_ended = true;
     if (auto* const wait = end_wait(pid)) {
-      wait->waited = event.seconds("waited");
+      wait->waited = seconds_in(event, "waited");
     }
     if (const auto open = open_.find(pid); open != open_.end() && !open->second.empty()) {
       const auto& process = log_.processes[open->second.front()]; // that leases, and no program that it became
@@ -296,27 +280,26 @@ private:
     log_.leases.push_back(std::move(lease));
   }
 
-  void read_release(const Members& event, double t, std::int64_t pid) {
+  void read_release(const json& event, double t, std::int64_t pid) {
     auto* const lease = end_lease(pid);
     if (lease == nullptr) {
       return;
     }
     lease->ended = t;
     lease->open_ended = false;
-    if (const auto evidence = event.text("evidence"); !evidence.empty()) {
+    if (const auto evidence = text_in(event, "evidence"); !evidence.empty()) {
       lease->evidence = evidence;
     }
-    for (const auto& object : event.objects("devices")) {
-      const Members device{object};
-      if (const auto peak = device.number("peak_bytes"); peak && lease->evidence != "unknown") {
+    for (const auto& device : list_in(event, "devices", &json::is_object)) {
+      if (const auto peak = number_in(device, "peak_bytes"); peak && lease->evidence != "unknown") {
         const auto context =
-            device.flag("with_context") ? lease->overhead_bytes : 0; // as the test's own message counts
-        lease->peaks[device.text("uuid")] = *peak - std::min(*peak, context);
+            flag_in(device, "with_context") ? lease->overhead_bytes : 0; // as the test's own message counts
+        lease->peaks[text_in(device, "uuid")] = *peak - std::min(*peak, context);
       }
     }
   }
 
-  void read_end(const Members& event, double t, std::int64_t pid) {
+  void read_end(const json& event, double t, std::int64_t pid) {
     if (auto* const lease = end_lease(pid)) {
       lease->ended = t;
       lease->open_ended = false;
@@ -327,8 +310,8 @@ private:
       open.pop_back();
       process.ended = t;
       process.open_ended = false;
-      process.signal = static_cast<int>(event.number("signal").value_or(0) & 0x7FU);
-      process.exit = static_cast<int>(event.number("exit").value_or(128 + process.signal) & 0xFFFFU);
+      process.signal = static_cast<int>(number_in(event, "signal").value_or(0) & 0x7FU);
+      process.exit = static_cast<int>(number_in(event, "exit").value_or(128 + process.signal) & 0xFFFFU);
     }
   }
 
