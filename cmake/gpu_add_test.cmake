@@ -193,7 +193,7 @@ function(gpu_add_test)
   endif()
   _gputest_quote("${ARG_NAME}" quoted_name)
   string(REPLACE "$<" "$<1:$><" name "${ARG_NAME}") # for CMake takes it for a generator expression elsewhere
-  _gputest_name_setting("${name}" name_setting)
+  string(REPLACE ";" "\\;" name_setting "GPUTEST_TEST=set:${name}")
   _gputest_can_precede("${ARG_NAME}" can_precede)
   if(NOT can_precede) # what the user adds to ENVIRONMENT_MODIFICATION
     set(name_setting "")

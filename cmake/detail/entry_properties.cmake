@@ -89,12 +89,6 @@ function(_gputest_class_in_needs file name result)
   endif()
 endfunction()
 
-# GPUTEST_TEST for an entry with this name, as an element of ENVIRONMENT_MODIFICATION.
-function(_gputest_name_setting name result)
-  string(REPLACE ";" "\\;" name "${name}")
-  set(${result} "GPUTEST_TEST=set:${name}" PARENT_SCOPE)
-endfunction()
-
 # With TIMEOUT_AFTER_MATCH, CTest gives a test another limit from a line of its output on, and counts that itself. gputest does not
 # see the line, so the limit in <settings> becomes the longest that CTest allows: the sum of both.
 function(_gputest_add_limit_after_match settings after_match result)

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -20,12 +21,9 @@ namespace gputest::insights {
 namespace {
 
 std::string text_of(const pugi::xml_node& node) {
-  struct Writer : pugi::xml_writer {
-    void write(const void* data, std::size_t size) override { text.append(static_cast<const char*>(data), size); }
-    std::string text;
-  } writer;
-  node.print(writer, "", pugi::format_raw, pugi::encoding_utf8);
-  return std::move(writer.text);
+  std::ostringstream text;
+  node.print(text, "", pugi::format_raw, pugi::encoding_utf8);
+  return text.str();
 }
 
 /// Only ctest writes a status. It is `notrun` for tests that were skipped, and for those that could not be started,

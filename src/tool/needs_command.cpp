@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace gputest::tool {
@@ -58,7 +59,7 @@ struct NeedsOptions {
   std::string folder = "."; ///< where ctest was started
   std::string log;          ///< a run log, or a folder of them; empty: GPUTEST_LOG, or that of the build tree
   std::string export_to;
-  std::string check;
+  std::optional<std::string> check; ///< empty: without a file; nullopt: not asked for
   bool json = false;
 };
 
@@ -204,7 +205,7 @@ ExitCode check(const Needs& needs, const std::string& file) {
   return failed > 0 ? ExitCode::check_failed : ExitCode::done;
 }
 
-ExitCode show_needs(const NeedsOptions& options, bool checks) {
+ExitCode show_needs(const NeedsOptions& options) {
   const auto folder =
       !options.log.empty() ? options.log : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
   const auto needs = needs_in(folder, false);
@@ -229,8 +230,8 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
                     "--test-dir with the folder in which ctest was started, or --log with a folder of logs",
                     folder)};
   }
-  if (checks) {
-    return check(needs, options.check);
+  if (options.check) {
+    return check(needs, *options.check);
   }
   if (!options.export_to.empty()) {
     export_needs(needs, options.export_to);
@@ -246,10 +247,9 @@ ExitCode show_needs(const NeedsOptions& options, bool checks) {
 
 void add_needs(CommandLine& line) {
   const auto options = std::make_shared<NeedsOptions>();
-  const auto checks = std::make_shared<bool>(false);
   auto& command = line.add({"needs", "Compare the memory that tests took with what they declare"},
                            needs_help + exit_codes({{ExitCode::check_failed, "--check: an entry took too much"}}),
-                           [options, checks](const auto& /*words*/) { return show_needs(*options, *checks); });
+                           [options](const auto& /*words*/) { return show_needs(*options); });
   add_place_of_logs(command, options->folder, options->log);
   auto* json = command.add_flag("--json", options->json, "print JSON, for programs");
   auto* writes =
@@ -258,11 +258,7 @@ void add_needs(CommandLine& line) {
           ->excludes(json);
   command
       .add_option_function<std::string>(
-          "--check",
-          [options, checks](const std::string& file) {
-            options->check = file;
-            *checks = true;
-          },
+          "--check", [options](const std::string& file) { options->check = file; },
           "exit with 1 if an entry took more than it declares, or than this file says")
       ->type_name("[FILE]")
       ->expected(0, 1)
