@@ -19,6 +19,7 @@
 #include "support/fake_words.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -48,8 +49,9 @@ struct Device {
 std::array<Device, max_gpus> gpus;
 std::array<Device, most_slices> slices;
 
-int lists = 0;
-unsigned long newcomers_seen = 0;
+// NVML may be called by several threads at once.
+std::atomic<int> lists{0};
+std::atomic<unsigned long> newcomers_seen{0};
 
 const gputest::tests::FakeWords fake{"FAKE_NVML"};
 std::string word(const std::string& key) { return fake.word(key); }
