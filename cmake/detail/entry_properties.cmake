@@ -15,11 +15,6 @@ function(_gputest_watcher prefix result)
   set(${result} ${watcher} PARENT_SCOPE)
 endfunction()
 
-# unwatched_skip_code in gputest/outcome.hpp.
-function(_gputest_unwatched_skip_code result)
-  set(${result} 219 PARENT_SCOPE)
-endfunction()
-
 # The labels of a class; tests that use no GPU have none.
 function(_gputest_labels_of class result)
   set(${result} gpu gpu_${class} PARENT_SCOPE)

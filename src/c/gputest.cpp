@@ -272,6 +272,24 @@ private:
   std::lock_guard<std::mutex> guard_;
 };
 
+int lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait,
+          bool test_begins) {
+  return guarded([&] {
+    auto& own = session_of(session);
+    const auto asked = request_of(checked(request, "gputest_request"), own.entry());
+    const auto test = text_of(who);
+    const WaitingAs waiting{*session, wait};
+    if (test_begins) {
+      if (!session->lease) { // else this one is refused, and the test that holds it goes on
+        detail::TestRun::of_process().running(test);
+      }
+      own.count_unleased(test);
+    }
+    session->lease = own.lease(asked, test);
+    return result_of(session->lease.outcome());
+  });
+}
+
 std::int64_t bytes_of(const std::optional<Bytes>& bytes) {
   return bytes ? static_cast<std::int64_t>(bytes->count()) : -1;
 }
@@ -418,18 +436,7 @@ int gputest_get_device(const gputest_session* session, size_t index, gputest_dev
 }
 
 int gputest_begin(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
-  return guarded([&] {
-    auto& own = session_of(session);
-    const auto asked = request_of(checked(request, "gputest_request"), own.entry());
-    const auto test = text_of(who);
-    const WaitingAs waiting{*session, wait};
-    if (!session->lease) { // else this one is refused, and the test that holds it goes on
-      detail::TestRun::of_process().running(test);
-    }
-    own.count_unleased(test);
-    session->lease = own.lease(asked, test);
-    return result_of(session->lease.outcome());
-  });
+  return lease(session, request, who, wait, true);
 }
 
 int gputest_test_begins(gputest_session* session, const char* who) {
@@ -444,13 +451,7 @@ int gputest_count_unleased(gputest_session* session, const char* where) {
 }
 
 int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
-  return guarded([&] {
-    auto& own = session_of(session);
-    const auto asked = request_of(checked(request, "gputest_request"), own.entry());
-    const WaitingAs waiting{*session, wait};
-    session->lease = own.lease(asked, text_of(who));
-    return result_of(session->lease.outcome());
-  });
+  return lease(session, request, who, wait, false);
 }
 
 void gputest_release(gputest_session* session) {
