@@ -25,11 +25,9 @@
   On simulated devices they are not, since these need no library.
   Its ``main()`` has to end with ``gputest::run_all_tests()``, as that of ``gputest::main`` does, or with ``gputest::run_catch2_tests()``, as that
   of ``gputest::catch2`` does. With Catch2, each case is a process (``GRANULARITY case``, ``ISOLATION process``), ``TEST_FILTER`` is a test specification of Catch2's, hidden
-  cases are left out unless it selects them, and cases whose names differ only in upper and lower case are one entry. The list is kept until the
-  executable, a shared library that it loads, or one of these arguments changes, or, for tests that declare nothing, until simulated devices come or go. An executable that does not exist, crashes, exceeds
-  ``DISCOVERY_TIMEOUT``, writes no list, or lists no tests becomes one failing entry, ``<target>_NOT_LISTED``. Its output has the
-  executable's output, and the command that repeats it. Its labels are ``LABELS``, ``gpu``, ``gpu_small`` and ``gpu_medium``, but not
-  ``gpu_large``, so that ``ctest -LE gpu_large`` includes it. With ``MEMORY none``, or if the executable names no CUDA, they are ``LABELS`` alone.
+  cases are left out unless it selects them, and cases whose names differ only in upper and lower case are one entry. The guide about CTest
+  entries says until when a list is kept. An executable that cannot be listed becomes one failing entry, ``<target>_NOT_LISTED``, whose output says why, and
+  has the command that repeats it.
 
   A wrong argument is an error that names the target, the value and what is allowed.
 
