@@ -10,8 +10,8 @@ namespace gputest::detail {
 /// A process that runs one case after another, each as if it were a process of its own: its environment, its standard
 /// streams, its entry of CTest. For the adapters to test frameworks.
 ///
-/// It is a worker (GPUTEST_WORKER), which a supervisor gives the cases; or it runs the cases of a list (GPUTEST_CASES), to
-/// repeat what a worker did.
+/// It is a worker (GPUTEST_WORKER), which a supervisor gives the cases; or it runs the cases of a list (GPUTEST_CASES),
+/// to repeat what a worker did.
 class Worker {
 public:
   /// nullptr in every other process. Reads and removes the variables the first time; not while other threads read the
@@ -25,8 +25,8 @@ public:
   /// Whether it announces the memory of each case before that begins (Session). Else all is to be announced at first.
   [[nodiscard]] bool announces_each_case() const;
 
-  /// The case cannot run here, and runs in a process of its own.
-  void refuse(const std::string& why);
+  /// The case cannot run here: its client runs it in a process of its own.
+  void ask_for_own_process(const std::string& why);
 
   /// The case has ended. It is the worker's last if it failed, or if it has changed the process for those after it,
   /// which is said on stderr: `changed` is what it has changed of the framework, empty if nothing. A last case's

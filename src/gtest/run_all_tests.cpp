@@ -143,7 +143,7 @@ int run_cases(detail::Worker& worker) {
     try {
       adapter.begin_case(worker.announces_each_case());
     } catch (const Error& error) {
-      worker.refuse(error.what());
+      worker.ask_for_own_process(error.what());
       continue;
     }
     GTEST_FLAG_SET(filter, *filter);

@@ -25,7 +25,7 @@ struct WatchedEntry {
   std::function<std::vector<std::string>(const CommandEnd&)> judge = {};
 };
 
-/// How an entry ends, as CTest is to see it. What is to be said has been said.
+/// How an entry ends, as CTest is to see it. All messages about that have been written.
 struct EntryEnd {
   CommandEnd command;
   policy::EntryReport report;

@@ -54,16 +54,16 @@ constexpr milliseconds usual_answer{1};
 constexpr milliseconds longest_first_case{500};
 /// CUDA usually starts within this time. A client that has waited longer is probably behind a long case.
 constexpr milliseconds usual_start{250};
-/// For how long it takes a supervisor for one that is about to be free: it may be stuck.
+/// A case that has waited for so long gets another worker: those that there are may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
 /// CTest starts a case first that took so long when it ran last (gpu_discover_tests()).
 constexpr milliseconds long_case{5'000};
 
-/// How often it is looked whether the case waits.
+/// How often the client checks whether its case waits for a device.
 constexpr milliseconds look_at_wait{1'000};
 
-/// Workers that are started for one case. They end, or serve earlier cases: so many do so only if all end at once.
+/// The most workers that one client starts. If none of so many takes its case, such workers end at once.
 constexpr int most_starts = 50;
 
 /// For how long a supervisor may take to kill its worker.
@@ -75,9 +75,9 @@ struct Start {
   bool also_beside_first_case = false; ///< even if a worker runs its first case
 };
 
-/// What to start for a case that has waited for so long. There is none to start if there is a supervisor for each case.
-/// Where other executables of the run have cases, a start takes time from them, so the workers have to have earned it.
-/// All of them were busy while the case waited. Where no others have, a start costs nobody else anything.
+/// Decides whether to start another worker for a case that has waited for so long. Not if there is a supervisor for
+/// each case. Where other executables of the run have cases, a start takes time from them, so the workers must have
+/// earned it: what they earned before, and the time that the case has waited, in which all of them were busy.
 Start decide_start(const MeetingPlace& place, milliseconds earned_when_it_began_to_wait, milliseconds waited) {
   const auto supervisors = count_present(place.key_folder, "supervisors");
   const auto cases = count_present(place.key_folder, "cases");
@@ -124,8 +124,8 @@ std::string start_one(MeetingPlace& place, const TestCase& test, const Start& st
   return {};
 }
 
-/// Waits until a supervisor has taken the job, and starts one where that is sooner. None: `why_none` says why the case
-/// has to run alone, or ctest has ended.
+/// Waits until a supervisor has taken the job, and starts one if decide_start() says so. Returns the connection to it.
+/// No descriptor: `why_none` says why the case has to run alone, or is empty because ctest has ended.
 Descriptor find_supervisor(MeetingPlace& place, const TestCase& test, std::string& why_none) {
   std::string name;
   const auto job = announce_job(place.key_folder, name);
@@ -185,7 +185,7 @@ int end_after_rerun(const MeetingPlace& place, const TestCase& test, Mps mps, co
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
 int exit_code_for_answer(const MeetingPlace& place, const TestCase& test, const WorkerMessage& answer,
                          const policy::EntryReport& report, const std::string& time_out) {
-  if (answer.kind == Kind::refusal) {
+  if (answer.kind == Kind::own_process) {
     return run_in_own_process(test, answer.text());
   }
   if (answer.kind == Kind::stopped) {

@@ -71,16 +71,17 @@ private:
   mode_t before_ = ::umask(0);
 };
 
-/// A folder of this user's own that nobody else can reach. None if it is not that, or if there is none.
+/// Opens a folder that belongs to this user and that nobody else can reach. No descriptor if there is no such folder.
 [[nodiscard]] Descriptor open_own_folder(int above, const std::string& name);
 
-/// A folder in such a one, where nobody else can have put anything. None if there is none.
+/// Opens a folder in such a one, in which only this user can have made anything. No descriptor if it is missing.
 [[nodiscard]] Descriptor open_folder(int above, const std::string& name);
 
-/// The same, and makes it if it is missing. `is_new` becomes whether this process has made it.
+/// Like open_folder(), and makes the folder if it is missing. `is_new` becomes whether this process has made it.
 [[nodiscard]] Descriptor make_folder(int above, const std::string& name, bool* is_new = nullptr);
 
-/// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
+/// The address of a socket in a folder, by way of /proc, because the folder's own path may be too long for an address.
+/// If the name is too long as well, the address is one that does not exist.
 [[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);
 
 /// Whether a folder has a file of that name.
@@ -102,7 +103,7 @@ private:
 /// Writes that number, if there is room. In place: a file system may write what replaces a file to the disk at once.
 void write_milliseconds(const Descriptor& folder, const char* name, std::chrono::milliseconds number);
 
-/// Is there if a case has failed in a client of MPS, and not for the error of another one.
+/// A file that exists if a case has failed in a client of MPS by an error of its own, not by another client's.
 inline constexpr const char* own_error = "own-error";
 
 /// What the name of a supervisor's list of cases begins with.

@@ -30,8 +30,8 @@ public:
   /// Their process has ended as it should.
   void end_was_seen() const;
 
-  /// Has the entry that ends workers tell how their process has ended, and what it wrote. Not if there are none: no
-  /// process of a case would have ended like one that has run none.
+  /// Has the entry that ends workers tell how their process has ended, and what it wrote. Does nothing if there are
+  /// none: how a process ends that has run no case says nothing about a case.
   void tell_end(const std::string& how, bool may_be_anothers_error, const std::string& wrote) const;
 
   /// Has that entry show what their process has written that belongs to no case, after the last of them.

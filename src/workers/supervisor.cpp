@@ -111,7 +111,7 @@ private:
     started_in_ = since(started);
     if (!why.empty()) {
       if (!is_ready(place_.ctest) && jobs_.take_oldest(job_)) {
-        refuse(with_output(why)); // others are told by the file
+        ask_for_own_process(with_output(why)); // others are told by the file
       }
       write_file(place_.key_folder, "no-workers", why);
     }
@@ -119,7 +119,7 @@ private:
     static_cast<void>(why.empty() && ::write(start_.number(), "1", 1) == 1);
     ::flock(start_.number(), LOCK_UN);
     while (!why.empty() && !is_ready(place_.ctest) && jobs_.take_oldest(job_)) {
-      refuse(why);
+      ask_for_own_process(why);
     }
     return why.empty();
   }
@@ -155,7 +155,7 @@ private:
         worker_.hang_up(); // it has ended, or the case has closed its socket
       } else if (message.kind == Kind::begun) {
         has_begun = true;
-      } else if (message.kind == Kind::refusal) {
+      } else if (message.kind == Kind::own_process) {
         answer(message);
         return true;
       } else if (message.kind == Kind::verdict) {
@@ -195,7 +195,7 @@ private:
   /// False if the worker cannot go on after the case has passed.
   bool go_on_after(WorkerMessage verdict) {
     if (!served_.add(job_.request)) {
-      refuse("there is no room in " + place_.path + " to note that the end of its process is to be seen");
+      ask_for_own_process("there is no room in " + place_.path + " to note that the end of its process is to be seen");
       end_worker("because there was no room to note its cases");
       return false;
     }
@@ -212,8 +212,9 @@ private:
     ++cases_;
     give_up_mps_server(place_, server_.owner());
     leave("with a case that was killed", true);
-    // That is the result of this case, whatever ran before it. But a kernel of another client may have kept a device
-    // from it, and of a process that does not end after it has passed any of its cases may be the cause.
+    // That is the result of this case, whatever ran before it, with two exceptions: under MPS a kernel of another
+    // client may have kept the device busy; and if a process does not end after a case that passed, any of its cases
+    // may be why.
     auto killed = death(SIGKILL, has_passed);
     killed.runs_again = shares_errors() || (has_passed && !served_.empty()) ? 1 : 0;
     reply(std::move(killed));
@@ -255,9 +256,10 @@ private:
     if (stopped) {
       answer({{Kind::stopped}, {}, {}});
     } else if (claims_no_failure) {
-      refuse("its worker ended " + describe_end(status) +
-             " before it reported the result: a listener of GoogleTest ended the process, or the case closed files "
-             "that it had not opened");
+      ask_for_own_process(
+          "its worker ended " + describe_end(status) +
+          " before it reported the result: a listener of GoogleTest ended the process, or the case closed files "
+          "that it had not opened");
     } else {
       reply_end(death(status, has_passed));
     }
@@ -321,7 +323,7 @@ private:
     return why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)));
   }
 
-  void refuse(const std::string& why) { answer({{Kind::refusal}, {why}, {}}); }
+  void ask_for_own_process(const std::string& why) { answer({{Kind::own_process}, {why}, {}}); }
 
   [[nodiscard]] bool shares_errors() const { return server_.owner() != Mps::none; }
 
@@ -400,7 +402,7 @@ private:
 
   /// Takes no more cases, and adds this worker to those of its worker key that have ended, before clients see that one
   /// is missing. Where each case changes its process, a worker costs more than a process of the case's own.
-  /// `in_a_case`: of earlier ones this worker has shown no end.
+  /// `in_a_case`: the worker ended in a case, so how a process ends after its earlier cases was not seen.
   void leave(const char* why, bool in_a_case = false) {
     add_to_file(place_.key_folder, "workers",
                 std::to_string(cases_) + " " + why + (in_a_case && !served_.empty() ? with_others_again : "") + "\n");

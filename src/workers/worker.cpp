@@ -240,8 +240,9 @@ struct Worker::State {
       if (!request || !gate || gate->may_wait_for(*request)) {
         return job;
       }
-      channel->refuse("it asks for " + to_string(*request) +
-                      ", and beside the other processes on its device this worker may not wait for so much");
+      channel->ask_for_own_process(
+          "it asks for " + to_string(*request) +
+          ", and beside the other processes on its device this worker may not wait for so much");
     }
   } catch (const LedgerError&) { // it has lost its place in the ledger: nobody could tell it to leave
     return std::nullopt;
@@ -265,11 +266,12 @@ struct Worker::State {
     return std::nullopt;
   }
 
-  /// Whether the files of the program are those that it was started with. If not, refuses the case.
+  /// Whether the files of the program are those that it was started with. If not, the case runs in a process of its
+  /// own.
   bool is_unchanged() {
     const auto changed = os::change_of(files);
     if (!changed.empty()) {
-      channel->refuse(changed + " has been built anew");
+      channel->ask_for_own_process(changed + " has been built anew");
     }
     return changed.empty();
   }
@@ -301,7 +303,7 @@ Worker* Worker::of_process() {
     } else if (made->state_->channel) {
       os::set_ctest_of_process(made->state_->channel->ctest(), made->state_->channel->why_started());
       if (session::process_has_had_gate()) {
-        made->state_->channel->refuse(
+        made->state_->channel->ask_for_own_process(
             "it has a gputest::Session before its tests, and what gputest finds there counts for each case");
         made->state_->has_ended = true;
       } else {
@@ -361,10 +363,10 @@ std::optional<std::string> Worker::next_case() {
 
 bool Worker::announces_each_case() const { return state_->channel.has_value(); }
 
-void Worker::refuse(const std::string& why) {
+void Worker::ask_for_own_process(const std::string& why) {
   if (state_->channel) {
     state_->channel->drop_streams();
-    state_->channel->refuse(why);
+    state_->channel->ask_for_own_process(why);
   }
 }
 

@@ -98,8 +98,8 @@ bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last, Wor
   return is_packet_socket(socket_.number()) && send_message(socket_.number(), message);
 }
 
-void WorkerChannel::refuse(const std::string& why) const {
-  static_cast<void>(send_message(socket_.number(), {{Kind::refusal}, {why}, {}}));
+void WorkerChannel::ask_for_own_process(const std::string& why) const {
+  static_cast<void>(send_message(socket_.number(), {{Kind::own_process}, {why}, {}}));
 }
 
 } // namespace gputest::workers

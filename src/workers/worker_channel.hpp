@@ -47,7 +47,7 @@ public:
   [[nodiscard]] bool tell_verdict(int exit_code, const std::string& why_last, WorkerMessage::Device device) const;
 
   /// Says that the case has to run in a process of its own.
-  void refuse(const std::string& why) const;
+  void ask_for_own_process(const std::string& why) const;
 
   /// Whether an error in another process may make a case fail here, so that no failure counts.
   [[nodiscard]] bool shares_errors() const { return shares_errors_; }

@@ -21,13 +21,14 @@ struct MessageHead {
                ///< Descriptors: the standard streams
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
                ///< From the supervisor the text names processes that the case has left behind
-    refusal,   ///< worker or supervisor: the case has no result here, and has to run in a process of its own. Text: why
-    death,     ///< supervisor: the worker ended in the case, or at its end. `code` is the status that waitpid() gave.
-               ///< Texts: " at its end" or nothing, then the processes that the case has left behind
-    begun,     ///< worker: the case begins, and what happens from now on is its doing
-    not_begun, ///< supervisor: the case has not begun, and another worker is to run it: this one ended, or the client
-               ///< was slow
-    stopped,   ///< supervisor: gputest has stopped the worker in the case (policy::runs_again()): its entry runs again
+    own_process, ///< worker or supervisor: the case has no result here, and has to run in a process of its own. Text:
+                 ///< why
+    death,       ///< supervisor: the worker ended in the case, or at its end. `code` is the status that waitpid() gave.
+                 ///< Texts: " at its end" or nothing, then the processes that the case has left behind
+    begun,       ///< worker: the case begins, and what happens from now on is its doing
+    not_begun,   ///< supervisor: the case has not begun, and another worker is to run it: this one ended, or the client
+                 ///< was slow
+    stopped, ///< supervisor: gputest has stopped the worker in the case (policy::runs_again()): its entry runs again
   };
   Kind kind = Kind::ready;
   std::int32_t code = 0;

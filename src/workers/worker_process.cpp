@@ -117,7 +117,7 @@ std::string WorkerProcess::wait_until_ready() {
     if (message.kind == WorkerMessage::Kind::ready) {
       return {};
     }
-    if (message.kind == WorkerMessage::Kind::refusal && !message.texts.empty()) {
+    if (message.kind == WorkerMessage::Kind::own_process && !message.texts.empty()) {
       kill_all();
       return message.texts.front();
     }
