@@ -46,7 +46,7 @@ public:
   [[nodiscard]] bool no_gpu() const;
 
   /// Writes one line, `gputest: <text>`, to stderr; not where CTest judges the output of the entry. Then only who
-  /// watches the entry writes, if it fails: what refused() and skipped() have said, among others.
+  /// watches the entry writes, if it fails: what failed_by_gputest() and skipped() have said, among others.
   void say(const std::string& text) noexcept;
 
   /// The next run of tests is of another entry: reads GPUTEST_ENTRY and GPUTEST_TEST again, and forgets the run before
@@ -70,7 +70,7 @@ public:
 
   /// gputest itself has failed a test: it could not run, or took or left what it must not. Such a failure does not
   /// count as one that WILL_FAIL expects, and PASS_REGULAR_EXPRESSION does not make up for it.
-  void refused(const std::string& why) noexcept;
+  void failed_by_gputest(const std::string& why) noexcept;
 
   /// gputest has skipped a test. Returns what is to be printed of the reason: nothing, where CTest judges the output.
   std::string skipped(const std::string& why) noexcept;
@@ -82,7 +82,7 @@ public:
   [[nodiscard]] bool is_running() const noexcept;
 
   /// Says why, and ends the process with 1, as a failure of gputest's. Returns if no test runs. From any thread.
-  void stop(const std::string& why) noexcept;
+  void end_as_failure(const std::string& why) noexcept;
 
   /// Whether a process watches this entry, and can run it again.
   [[nodiscard]] bool is_watched() const noexcept;

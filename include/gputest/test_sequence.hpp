@@ -56,7 +56,7 @@ public:
   /// Blocks and throws as Session::lease() does; an error if settings cannot be used. From any thread.
   [[nodiscard]] Lease lease(const std::string& test, const Request& request);
 
-  /// False if it is certain that begin() refuses the test, whatever others hold.
+  /// False if it is certain that begin() grants no lease, whatever others hold.
   [[nodiscard]] bool can_run(const std::string& test, const TestNeeds& needs) noexcept;
 
   /// A suite begins that holds one lease for all its tests.
@@ -81,7 +81,7 @@ public:
 
   /// In this run: how many tests gputest has skipped, and whether it has failed one that could not run.
   [[nodiscard]] int skips() const { return skips_; }
-  [[nodiscard]] bool has_refused() const { return has_refused_; }
+  [[nodiscard]] bool has_failed_one() const { return has_failed_one_; }
 
 private:
   [[nodiscard]] Outcome answer(const std::string& test, const TestNeeds& needs);
@@ -95,7 +95,7 @@ private:
   std::mutex mutex_;                ///< of what any thread may change:
   Outcome outcome_;                 ///< of the running test
   int skips_ = 0;
-  bool has_refused_ = false;
+  bool has_failed_one_ = false;
 };
 
 } // namespace gputest::detail

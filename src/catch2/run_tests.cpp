@@ -118,7 +118,7 @@ public:
   /// All test cases have ended, of which there were so many; so many were skipped, and so many failed.
   void end(std::uint64_t total, std::uint64_t skipped, std::uint64_t failed) {
     auto& run = detail::TestRun::of_process();
-    end_ = sequence_.finish(total, total - skipped - failed, failed > 0 || has_refused());
+    end_ = sequence_.finish(total, total - skipped - failed, failed > 0 || has_failed_one());
     if (*end_ == detail::TestRun::End::all_skipped && total != skipped) {
       run.say(std::to_string(skipped) + " of " + std::to_string(total) + " test cases skipped");
     }
@@ -129,7 +129,7 @@ public:
 
   /// Whether gputest has failed a test case, which could not run, or has left memory allocated. Tags such as
   /// `[!mayfail]` do not expect that.
-  [[nodiscard]] bool has_refused() const { return sequence_.has_refused() || failed_at_end_; }
+  [[nodiscard]] bool has_failed_one() const { return sequence_.has_failed_one() || failed_at_end_; }
 
 private:
   detail::TestSequence sequence_;
@@ -261,7 +261,7 @@ int run_catch2_tests(int argc, char** argv) {
   if (how == detail::TestRun::End::all_skipped && (result == 0 || result == all_skipped)) {
     return detail::TestRun::of_process().exit_code(skipped_exit_code);
   }
-  if (result == 0 && Adapter::instance().has_refused()) {
+  if (result == 0 && Adapter::instance().has_failed_one()) {
     return EXIT_FAILURE;
   }
   auto& run = detail::TestRun::of_process();

@@ -484,14 +484,14 @@ void Adapter::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
       how = TestRun::End::all_skipped;
     } else {
       run.say("failed: no test ran: " + nothing.why);
-      run.refused("no test ran: " + nothing.why);
+      run.failed_by_gputest("no test ran: " + nothing.why);
       forbidden_ = true;
     }
   }
   if (!skip.empty() && skips_are_forbidden()) {
     const auto why = skip + ", and GPUTEST_FORBID_SKIP=1";
     run.say("failed: " + why);
-    run.refused(why);
+    run.failed_by_gputest(why);
     forbidden_ = true;
     how = TestRun::End::failed;
   }
@@ -512,7 +512,8 @@ void Adapter::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::
     const bool is_anothers = !filter.empty() && !selects(filter, name_of(test));
     runs_others = runs_others || is_anothers;
     if (is_anothers && test.result()->Failed()) {
-      TestRun::of_process().refused(name_of(test) + " failed, which the entry does not select by the filter " + filter);
+      TestRun::of_process().failed_by_gputest(name_of(test) +
+                                              " failed, which the entry does not select by the filter " + filter);
     }
   });
   for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {
@@ -549,7 +550,7 @@ int Adapter::exit_code(int result) const {
 int Adapter::fail_without_tests(const std::string& why) {
   auto& run = TestRun::of_process();
   run.say("failed: no test ran: " + why);
-  run.refused("no test ran: " + why);
+  run.failed_by_gputest("no test ran: " + why);
   run.begin(what_main_returns);
   run.end(TestRun::End::nothing_ran);
   return EXIT_FAILURE;

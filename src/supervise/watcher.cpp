@@ -148,8 +148,8 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   auto verdict = judge(entry, end, page, command.front(), limit);
   if (!verdict.problem.empty() && !(entry.checks_output_only && verdict.counts_for_will_fail)) {
     say("failed: " + verdict.problem);
-  } else if (entry.checks_output_only && !verdict.counts_for_will_fail && !end.report.refused.empty()) {
-    say("failed: " + end.report.refused); // its processes have said nothing
+  } else if (entry.checks_output_only && !verdict.counts_for_will_fail && !end.report.failed_by_gputest.empty()) {
+    say("failed: " + end.report.failed_by_gputest); // its processes have said nothing
   } else if (verdict.exit_code == skipped_exit_code && !end.report.skipped_because.empty()) {
     say("skipped: " + end.report.skipped_because);
   }

@@ -200,7 +200,7 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
     page->begin();
     page->end(os::TestStatusPage::End::skipped);
   } else if (page) {
-    page->refuse(why);
+    page->fail_by_gputest(why);
   }
 }
 

@@ -216,7 +216,7 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
                                                          false, false, 0, end_with_ctest});
     const auto& report = end.report;
     const bool is_of_cases = end.signal == 0 && !end.command.timed_out && end.exit_code == EXIT_FAILURE &&
-                             report.failed && report.refused.empty() && report.begun == report.ended;
+                             report.failed && report.failed_by_gputest.empty() && report.begun == report.ended;
     if (end.signal != 0 || (!does_not_fail(end.exit_code) && !is_of_cases)) {
       say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
       return Rerun::ended_badly;

@@ -41,7 +41,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> skipped;
   std::atomic<std::uint32_t> nothing_ran;
   std::atomic<std::uint32_t> failed; ///< any run
-  std::atomic<std::uint32_t> refusals;
+  std::atomic<std::uint32_t> failures_by_gputest;
   std::atomic<std::uint32_t> skips;
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
@@ -53,7 +53,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint64_t> stopped_possible;
   std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
   std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
-  std::array<char, 2000> refused;
+  std::array<char, 2000> failed_by_gputest;
   std::array<char, 2000> skipped_because;
   Text<2000> not_run;
   Text<1024> running;
@@ -188,9 +188,9 @@ void TestStatusPage::end(End how) const noexcept {
 
 void TestStatusPage::fail() const noexcept { words_->failed = 1; }
 
-void TestStatusPage::refuse(const std::string& why) const noexcept {
-  if (words_->refusals++ == 0) {
-    copy(words_->refused, why.empty() ? "it did not say why" : why);
+void TestStatusPage::fail_by_gputest(const std::string& why) const noexcept {
+  if (words_->failures_by_gputest++ == 0) {
+    copy(words_->failed_by_gputest, why.empty() ? "it did not say why" : why);
   }
 }
 
@@ -217,7 +217,7 @@ policy::EntryReport TestStatusPage::report() const {
           words_->ended,
           words_->skipped,
           words_->nothing_ran,
-          text_in(words_->refused),
+          text_in(words_->failed_by_gputest),
           now_in(words_->running),
           words_->failed != 0,
           text_in(words_->skipped_because),

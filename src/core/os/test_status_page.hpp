@@ -57,7 +57,7 @@ public:
   /// The tests that have ended have failed all the same.
   void fail() const noexcept;
   /// gputest has failed a test. The first reason stays.
-  void refuse(const std::string& why) const noexcept;
+  void fail_by_gputest(const std::string& why) const noexcept;
   /// gputest has skipped a test, and has not said why. The first reason stays.
   void skip(const std::string& why) const noexcept;
   /// Why a test that the entry is for has not run; empty: all have. The last call counts.

@@ -18,25 +18,26 @@ Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int
   const bool only_tests = command == CommandKind::gputest_executable;
   const bool unfinished = report.begun > report.ended;
   const bool is_missing = only_tests && report.begun == 0;
-  const bool refused = !report.refused.empty() || report.nothing_ran > 0 || !report.not_run.empty();
-  if (skip_code != 0 && exit_code == skip_code && !refused && !unfinished && !report.failed) {
+  const bool is_failed_by_gputest =
+      !report.failed_by_gputest.empty() || report.nothing_ran > 0 || !report.not_run.empty();
+  if (skip_code != 0 && exit_code == skip_code && !is_failed_by_gputest && !unfinished && !report.failed) {
     return {skipped_exit_code, "", true};
   }
   if (exit_code == skipped_exit_code && !report.not_run.empty()) {
     return {EXIT_FAILURE, report.not_run, false};
   }
   if (exit_code == skipped_exit_code) {
-    if (report.skipped > 0 && !refused && !unfinished && !(only_tests && report.failed)) {
+    if (report.skipped > 0 && !is_failed_by_gputest && !unfinished && !(only_tests && report.failed)) {
       return {exit_code, "", true};
     }
     return {EXIT_FAILURE,
             "the command ended with 77, which CTest would report as skipped, and gputest did not skip it. Some "
             "programs end with the number of their failures. To skip a test of another framework, set "
             "SKIP_REGULAR_EXPRESSION",
-            !refused && !(only_tests && (unfinished || is_missing))};
+            !is_failed_by_gputest && !(only_tests && (unfinished || is_missing))};
   }
   if (exit_code != 0) {
-    return {exit_code, "", !refused && !(only_tests && (unfinished || is_missing))};
+    return {exit_code, "", !is_failed_by_gputest && !(only_tests && (unfinished || is_missing))};
   }
   if (unfinished) {
     return {EXIT_FAILURE,
@@ -49,7 +50,7 @@ Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int
     return {EXIT_FAILURE,
             "tests have failed, but the command ended with 0. End its main() with the result of run_all_tests(), and "
             "let nothing end the process after it: a handler of atexit(), a destructor",
-            !refused};
+            !is_failed_by_gputest};
   }
   if (report.nothing_ran > 0) {
     return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
@@ -57,8 +58,9 @@ Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int
   if (!report.not_run.empty()) {
     return {EXIT_FAILURE, report.not_run, false};
   }
-  if (!report.refused.empty()) {
-    return {EXIT_FAILURE, "gputest has failed a test, although the command ended with 0: " + report.refused, false};
+  if (!report.failed_by_gputest.empty()) {
+    return {EXIT_FAILURE, "gputest has failed a test, although the command ended with 0: " + report.failed_by_gputest,
+            false};
   }
   if (is_missing) {
     return {

@@ -37,7 +37,7 @@ struct EntryReport {
   unsigned ended = 0;               ///< of these
   unsigned skipped = 0;             ///< of these: no test ran, or gputest skipped one
   unsigned nothing_ran = 0;         ///< of these: no test was selected
-  std::string refused;              ///< why gputest has failed a test; empty: it has not
+  std::string failed_by_gputest;    ///< why gputest has failed a test; empty: it has not
   std::string running;              ///< the test that ran last; empty: none, or it had ended
   bool failed = false;              ///< tests failed in any of these
   std::string skipped_because = {}; ///< why gputest has skipped a test, if it has not said so; empty: it has, or none
@@ -62,7 +62,7 @@ struct Verdict {
 ///
 /// The exit code is the command's, with two exceptions. 77 is a skip only if gputest said so, because other programs
 /// use the number for something else. 0 is no success if tests have begun and not ended, if none ran, or if gputest has
-/// refused one. Below the launcher a script may have dropped an exit code, and may expect that tests fail, so 0 is a
+/// failed one. Below the launcher a script may have dropped an exit code, and may expect that tests fail, so 0 is a
 /// success if they only did that. `skip_code`, if it is not 0, is how the command itself says that it has skipped; the
 /// exit code for CTest is then 77.
 [[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int skip_code = 0);

@@ -67,7 +67,7 @@ Outcome Gate::enter(const Plan& plan, Role role) {
   }
   auto outcome = place_.enter(plan, entry_);
   if (role != Role::command && outcome.kind == Outcome::Kind::fail) {
-    TestRun::of_process().refused(outcome.reason);
+    TestRun::of_process().failed_by_gputest(outcome.reason);
   }
   if (role == Role::tests) {
     measuring_.start();
@@ -139,7 +139,7 @@ Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   auto outcome = broken_by_.empty() ? acquire(request, test) : skip_after_problem(test);
   if (outcome.kind != Outcome::Kind::granted) {
     if (outcome.kind == Outcome::Kind::fail && role_ != Role::command) {
-      TestRun::of_process().refused(outcome.reason);
+      TestRun::of_process().failed_by_gputest(outcome.reason);
     }
     return {logged(std::move(outcome), request, entry_, test), 0};
   }
@@ -177,7 +177,7 @@ Outcome Gate::acquire(Request request, const std::string& test) {
   }
   is_leased_ = true;
   if (asks) {
-    measuring_.begin(request, test);
+    measuring_.begin_leased_period(request, test);
   }
   if (asks && place_.has_record()) {
     const auto lease = measurements(std::nullopt);
@@ -277,7 +277,7 @@ void Gate::add_problems(const Measured& measured) {
 /// What only gputest finds: no failure that WILL_FAIL expects. A sticky CUDA error is the program's own.
 void Gate::add_problem(const std::string& problem) {
   findings_.problems.push_back(problem);
-  TestRun::of_process().refused(problem);
+  TestRun::of_process().failed_by_gputest(problem);
 }
 
 void Gate::note_error(const std::string& test, const std::string& error) {

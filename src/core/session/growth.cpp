@@ -70,8 +70,8 @@ void Growth::fail_before_allocation(const std::string& why) const {
                     why;
   if (may_end_ && run.is_watched()) {
     process_.synchronize_and_trim();
-    run.stop("failed: " + text);
-    run.refused(text); // of a program with a Session of its own, which cannot be stopped
+    run.end_as_failure("failed: " + text);
+    run.failed_by_gputest(text); // of a program with a Session of its own, which cannot be stopped
   }
   tell(text + ". It goes on: tests of other processes may run out of memory");
 }

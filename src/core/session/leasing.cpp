@@ -162,7 +162,7 @@ EntryMeasurements Gate::measurements(std::optional<Bytes> peak) const {
 /// Sets `error` to the sticky CUDA error that the test has left.
 std::optional<Measured> Gate::give_back(const Closing& memory, std::string& error) noexcept {
   auto after_sync = process_.synchronize_and_trim();
-  auto usage = measuring_.stop();
+  auto usage = measuring_.end_leased_period();
   const bool is_own = place_.has_record();
   if (is_own) {
     has_left_ = has_left_ || leaves_memory(usage, memory.left);

@@ -27,7 +27,7 @@ Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
 
 } // namespace
 
-void Measuring::begin(const Request& request, const std::string& test) {
+void Measuring::begin_leased_period(const Request& request, const std::string& test) {
   end_unleased_period();
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   std::optional<Bytes> leased = memory.whole_device() ? std::nullopt : std::optional{memory.bytes};
@@ -71,7 +71,7 @@ void Measuring::ask_beyond_the_lease() {
                        if (const auto overuse = overuse_in(usage, allowance, Overrun::stopped); !overuse.text.empty()) {
                          static_cast<void>(process->synchronize_and_trim());
                          runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
-                         gputest::detail::TestRun::of_process().stop(overuse.text);
+                         gputest::detail::TestRun::of_process().end_as_failure(overuse.text);
                        }
                      });
 }

@@ -39,8 +39,8 @@ public:
   /// From now on each period is measured. Call it after Place::enter(), before the first use of devices.
   void start() { meter_ = &process_.meter(settings_.meter); }
 
-  /// The lease of `test` begins, and with it a period.
-  void begin(const Request& request, const std::string& test);
+  /// The lease of `test` begins, and with it a period of the meter.
+  void begin_leased_period(const Request& request, const std::string& test);
 
   /// From now on several tests share the lease: what is said of it is said of its holder as a suite.
   void share();
@@ -64,11 +64,11 @@ public:
     return growth_ ? std::optional{growth_->leased()} : std::nullopt;
   }
 
-  /// The period of the lease ends.
-  [[nodiscard]] devices::Usage stop() noexcept { return measures_ ? meter_->end() : devices::Usage{}; }
+  /// The period of the lease ends: what was allocated in it.
+  [[nodiscard]] devices::Usage end_leased_period() noexcept { return measures_ ? meter_->end() : devices::Usage{}; }
 
-  /// Judges what stop() has returned, after the overhead was measured. `left` is known to be left of the devices by
-  /// other means than a meter. nullopt: nothing was measured.
+  /// Judges what end_leased_period() has returned, after the overhead was measured. `left` is known to be left of the
+  /// devices by other means than a meter. nullopt: nothing was measured.
   [[nodiscard]] std::optional<Measured> judge(devices::Usage usage,
                                               const std::vector<devices::DeviceUsage>& left) noexcept;
 

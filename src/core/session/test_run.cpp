@@ -39,11 +39,11 @@ void TestRun::State::read_entry() {
   }
 }
 
-void TestRun::State::refuse(const std::string& why) {
+void TestRun::State::fail_by_gputest(const std::string& why) {
   if (page && !is_forked()) {
-    page->refuse(why);
+    page->fail_by_gputest(why);
   }
-  is_refused = true;
+  is_failed_by_gputest = true;
 }
 
 TestRun::TestRun() : state_{std::make_shared<State>()} { state_->read_entry(); }
@@ -78,7 +78,7 @@ void TestRun::begin_next_case() noexcept try {
   state_->check_has_failed = false;
   state_->test.clear();
   state_->any_began = false;
-  state_->is_refused = false;
+  state_->is_failed_by_gputest = false;
   state_->not_run.clear();
   state_->measured = {};
   state_->knows_peak = true;
@@ -164,9 +164,9 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::refused(const std::string& why) noexcept {
+void TestRun::failed_by_gputest(const std::string& why) noexcept {
   const std::lock_guard guard{state_->mutex};
-  state_->refuse(why);
+  state_->fail_by_gputest(why);
 }
 
 std::string TestRun::skipped(const std::string& why) noexcept try {
@@ -196,11 +196,11 @@ bool TestRun::is_running() const noexcept {
   return state_->running;
 }
 
-void TestRun::stop(const std::string& why) noexcept try {
+void TestRun::end_as_failure(const std::string& why) noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (state_->running) {
     session::tell(why);
-    state_->refuse(why);
+    state_->fail_by_gputest(why);
     state_->end_if_unseen();
     State::end_now(EXIT_FAILURE);
   }
@@ -224,7 +224,7 @@ void TestRun::end(End how) noexcept try {
   state_->last_end = how;
   state_->has_failed = state_->has_failed || how == End::failed;
   if (how == End::nothing_ran) {
-    state_->refuse("no test ran");
+    state_->fail_by_gputest("no test ran");
   }
   const bool ran = how == End::passed || how == End::failed;
   if (ran && state_->in_entry && !(state_->page && state_->page->is_measured())) {

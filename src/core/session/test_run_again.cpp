@@ -22,7 +22,7 @@ bool is_last_attempt() {
 
 std::string TestRun::State::end_to_run_again(const policy::Stopped& stopped, const std::string& what_follows) const {
   const auto why = policy::text_of_stop(test.empty() ? name : test, stopped) + ". ";
-  if (has_failed || is_refused || check_has_failed) {
+  if (has_failed || is_failed_by_gputest || check_has_failed) {
     return why;
   }
   auto details = runlog::JsonObject{}.text("text", why + what_follows).text("attempt", own_attempt());
@@ -49,7 +49,7 @@ void TestRun::run_again(const policy::Stopped& stopped) noexcept try {
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
   session::tell(failed);
   if (state_->page->output_is_judged()) {
-    state_->page->refuse(failed); // it has not written all that CTest judges
+    state_->page->fail_by_gputest(failed); // it has not written all that CTest judges
   }
   state_->page->end(os::TestStatusPage::End::failed); // its own failure
   State::end_now(EXIT_FAILURE);

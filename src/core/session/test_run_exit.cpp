@@ -61,7 +61,7 @@ int TestRun::State::code_of_end(int status) const {
 }
 
 void TestRun::State::end_if_unseen() {
-  if (!report_target.ctest || (not_run.empty() && !is_refused)) {
+  if (!report_target.ctest || (not_run.empty() && !is_failed_by_gputest)) {
     return;
   }
   const bool unseen = !report_target.believes_exit_code();
@@ -81,7 +81,7 @@ void TestRun::State::end_if_unseen() {
 void TestRun::State::check_exit(int status) {
   if (status != 0 && !is_skip(status)) {
     if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
-      refuse("exit(" + std::to_string(status) + ") was called before the first test");
+      fail_by_gputest("exit(" + std::to_string(status) + ") was called before the first test");
     } else if (running && page) {
       page->end(os::TestStatusPage::End::failed);
     }
@@ -106,7 +106,7 @@ void TestRun::State::check_exit(int status) {
 
 void TestRun::State::fail_at_exit(const std::string& why, const std::string& remedy) {
   session::tell("failed: " + why + ". " + remedy);
-  refuse(why);
+  fail_by_gputest(why);
   end_if_unseen();
   end_now(EXIT_FAILURE);
 }

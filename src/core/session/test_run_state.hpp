@@ -26,7 +26,7 @@ struct TestRun::State {
   std::string name;
   std::shared_ptr<os::TestStatusPage> page; ///< null: nobody watches
 
-  std::atomic<bool> is_refused{false};
+  std::atomic<bool> is_failed_by_gputest{false};
   std::atomic<bool> check_has_failed{false}; ///< of this process's case
   std::string not_run;                       ///< why a test of the entry did not; empty: all have
   bool not_run_is_said = false;
@@ -44,7 +44,7 @@ struct TestRun::State {
   bool knows_peak = true;              ///< whether it is known of all of them
 
   void read_entry();
-  void refuse(const std::string& why);
+  void fail_by_gputest(const std::string& why);
 
   /// Whether this process has begun the run, not one that it has forked.
   [[nodiscard]] bool is_own() const { return pid == os::own_pid(); }

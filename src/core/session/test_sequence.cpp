@@ -30,7 +30,7 @@ void TestSequence::open(bool any, const std::string& why_none, const std::functi
 
 bool TestSequence::next_entry() {
   skips_ = 0;
-  has_refused_ = false;
+  has_failed_one_ = false;
   of_suite_.reset();
   if (std::exchange(never_enters_, false)) {
     session_.reset();
@@ -43,7 +43,7 @@ bool TestSequence::next_entry() {
 
 Lease TestSequence::lease(const std::string& test, const Request& request) {
   if (!session_) {
-    TestRun::of_process().refused(unusable_);
+    TestRun::of_process().failed_by_gputest(unusable_);
     throw Error{unusable_};
   }
   auto lease = session_->lease(request, test);
@@ -66,8 +66,8 @@ Outcome TestSequence::begin(const std::string& test, const TestNeeds& needs, con
 Outcome TestSequence::ask(const std::string& test, const TestNeeds& needs) {
   outcome_ = answer(test, needs);
   if (outcome_.kind == Outcome::Kind::fail) {
-    has_refused_ = true;
-    TestRun::of_process().refused(outcome_.reason);
+    has_failed_one_ = true;
+    TestRun::of_process().failed_by_gputest(outcome_.reason);
   }
   return outcome_;
 }

@@ -43,8 +43,8 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
               own->set_running("second");
               own->end(TestStatusPage::End::skipped);
               own->end(TestStatusPage::End::nothing_ran);
-              own->refuse("why");
-              own->refuse("another reason");
+              own->fail_by_gputest("why");
+              own->fail_by_gputest("another reason");
               own->skip("skipped");
               own->skip("for another reason");
               own->set_not_run("first");
@@ -58,7 +58,7 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
   EXPECT_EQ(report.ended, 2U);
   EXPECT_EQ(report.skipped, 1U);
   EXPECT_EQ(report.nothing_ran, 1U);
-  EXPECT_EQ(report.refused, "why");
+  EXPECT_EQ(report.failed_by_gputest, "why");
   EXPECT_EQ(report.running, "second");
   EXPECT_EQ(report.skipped_because, "skipped");
   EXPECT_EQ(report.not_run, "") << "a later run has run it";

@@ -19,8 +19,8 @@ struct Row {
 };
 
 EntryReport make_report(unsigned begun, unsigned ended, unsigned skipped = 0, unsigned nothing_ran = 0,
-                        const std::string& refused = "") {
-  return {begun, ended, skipped, nothing_ran, refused, "Sort.Keys"};
+                        const std::string& by_gputest = "") {
+  return {begun, ended, skipped, nothing_ran, by_gputest, "Sort.Keys"};
 }
 
 EntryReport not_run(EntryReport report) {

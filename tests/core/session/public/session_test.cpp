@@ -86,7 +86,7 @@ TEST_F(CoreSession, says_why_nothing_is_granted) {
   EXPECT_EQ(own().stage, Stage::inside);
 }
 
-TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
+TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_failed) {
   settings_.forbid_skip = ForbidSkip::all;
   const auto refusal_of = [&](auto ask) {
     const os::TestStatusPage page;
@@ -99,7 +99,7 @@ TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
               1);
     unsetenv("GPUTEST_ENTRY");
     EXPECT_EQ(page.report().ended, 1U);
-    return page.report().refused;
+    return page.report().failed_by_gputest;
   };
   const auto enter = [](Session& session) { EXPECT_EQ(session.enter({}).kind, Kind::granted); };
   EXPECT_EQ(refusal_of(enter), "") << "the failure is the program's own";
@@ -132,7 +132,7 @@ TEST_F(CoreSession, fails_where_its_lease_has_to_grow_and_the_ledger_cannot_be_a
               return report_end(0);
             }),
             0);
-  EXPECT_THAT(page.report().refused, HasSubstr("the ledger cannot be asked"));
+  EXPECT_THAT(page.report().failed_by_gputest, HasSubstr("the ledger cannot be asked"));
 }
 
 TEST_F(CoreSession, fails_after_a_test_has_taken_more_where_it_cannot_be_stopped) {

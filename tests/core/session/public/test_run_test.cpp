@@ -65,7 +65,7 @@ protected:
     ended.reported = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
                      (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
                      (report.stopped ? ", stopped" : "") +
-                     (report.refused.empty() ? "" : ", refused: " + report.refused);
+                     (report.failed_by_gputest.empty() ? "" : ", failed by gputest: " + report.failed_by_gputest);
     return ended;
   }
 };
@@ -82,10 +82,10 @@ std::function<void(TestRun& run)> ends(End how) {
   };
 }
 
-TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exit_code_is) {
+TEST_F(CoreTestRun, that_exits_before_its_first_test_fails_whatever_its_exit_code_is) {
   const auto seen = ended("watched", 3, begins);
   EXPECT_EQ(seen.status, 3);
-  EXPECT_EQ(seen.reported, "1 begun, 0 ended, refused: exit(3) was called before the first test");
+  EXPECT_EQ(seen.reported, "1 begun, 0 ended, failed by gputest: exit(3) was called before the first test");
   EXPECT_EQ(ended("ctest", 3, begins).status, 3);
   const auto runs_a_test = [](TestRun& run) {
     begins(run);
@@ -96,7 +96,7 @@ TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exi
     begins(run);
   };
   EXPECT_EQ(ended("watched", 3, begins_again).reported,
-            "2 begun, 1 ended, refused: exit(3) was called before the first test");
+            "2 begun, 1 ended, failed by gputest: exit(3) was called before the first test");
   EXPECT_EQ(ended("watched", 3, runs_a_test).reported, "1 begun, 1 ended") << "that is how the test fails";
 }
 
@@ -105,14 +105,14 @@ TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
   EXPECT_EQ(ended("watched", 1, ends(End::failed)).reported, "1 begun, 1 ended");
   EXPECT_EQ(ended("watched", 77, ends(End::all_skipped)).reported, "1 begun, 1 ended, skipped");
   EXPECT_EQ(ended("watched", 0, ends(End::nothing_ran)).reported,
-            "1 begun, 1 ended, nothing ran, refused: no test ran");
-  const auto refuses = [](TestRun& run) {
+            "1 begun, 1 ended, nothing ran, failed by gputest: no test ran");
+  const auto fails = [](TestRun& run) {
     begins(run);
-    run.refused("the first reason");
-    run.refused("the second reason");
+    run.failed_by_gputest("the first reason");
+    run.failed_by_gputest("the second reason");
     run.end(End::nothing_ran);
   };
-  EXPECT_EQ(ended("watched", 1, refuses).reported, "1 begun, 1 ended, nothing ran, refused: the first reason");
+  EXPECT_EQ(ended("watched", 1, fails).reported, "1 begun, 1 ended, nothing ran, failed by gputest: the first reason");
   const auto by_hand = [](int code) { return [code](TestRun&) { static_cast<void>(report_end(code)); }; };
   EXPECT_EQ(ended("watched", 0, by_hand(0)).reported, "1 begun, 1 ended");
   EXPECT_EQ(ended("watched", 77, by_hand(77)).reported, "1 begun, 1 ended, skipped");
@@ -201,7 +201,7 @@ TEST_F(CoreTestRun, of_the_next_case_knows_nothing_of_the_one_before) {
     return [entry, how](TestRun& run) {
       begins(run);
       run.running("Sort.Keys");
-      run.refused("a reason");
+      run.failed_by_gputest("a reason");
       run.note_peak(1_GiB);
       run.note_peak(std::nullopt);
       run.end(End::failed);

@@ -94,7 +94,7 @@ TEST_F(CoreTestSequence, with_settings_that_cannot_be_used_fails_the_tests_that_
   open();
   EXPECT_FALSE(sequence_.can_run("Sort.Keys", {Use::lease, 1_GiB, ""}));
   EXPECT_THAT(sequence_.begin("Sort.Keys", {Use::lease, 1_GiB, ""}).reason, HasSubstr("GPUTEST_RUN_MODE"));
-  EXPECT_TRUE(sequence_.has_refused());
+  EXPECT_TRUE(sequence_.has_failed_one());
   EXPECT_TRUE(sequence_.can_run("Sort.Host", {Use::none, {}, ""}));
   EXPECT_EQ(sequence_.begin("Sort.Host", {Use::none, {}, ""}).kind, Kind::granted);
 }
