@@ -2,7 +2,6 @@
 #include "metering/cuda_meter.hpp"
 
 #include "core/devices/cuda/cuda_driver.hpp"
-#include "core/devices/cuda/nvml.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/visible_devices.hpp"
@@ -201,16 +200,16 @@ public:
 private:
   void open() {
     std::string why;
-    nvml_ = devices::Nvml::open(why);
+    machine_ = devices::open_real(why);
     std::vector<std::string> uuids;
-    for (const auto& device : nvml_ ? nvml_->devices() : std::vector<devices::NvmlDevice>{}) {
+    for (const auto& device : machine_ ? machine_->devices() : std::vector<Device>{}) {
       uuids.push_back(device.uuid);
     }
     visible_ = policy::visible_devices(os::read_variable("CUDA_VISIBLE_DEVICES"), uuids);
   }
 
   [[nodiscard]] std::optional<Bytes> own_bytes(std::size_t index) const {
-    const auto processes = nvml_->processes(index);
+    const auto processes = machine_->memory(index).processes;
     if (!processes) {
       return std::nullopt;
     }
@@ -223,7 +222,7 @@ private:
   }
 
   std::once_flag opened_;
-  std::unique_ptr<devices::Nvml> nvml_;
+  std::unique_ptr<devices::DeviceList> machine_;
   std::vector<std::size_t> visible_;
 };
 

@@ -192,7 +192,7 @@ CLAIM(MemoryDeathTest, managed_memory_beyond_what_is_free_is_refused) {
   View view;
   view.use_device_0();
   managed_memory_resource managed{0};
-  const auto total = view.device().total_bytes;
+  const auto total = view.device().total.count();
   bool refused = false;
   try {
     static_cast<void>(managed.allocate(total));

@@ -3,7 +3,7 @@
 
 // What the tests of a real GPU share: claims that run in a process of their own, and NVML's view of what they do.
 
-#include "core/devices/cuda/nvml.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 
 #include <cuda_runtime.h>
 
@@ -38,9 +38,9 @@ inline void check(cudaError_t error) {
   require(error == cudaSuccess, std::string{"a CUDA call answered "} + cudaGetErrorName(error));
 }
 
-inline std::unique_ptr<devices::Nvml> open_nvml() {
+inline std::unique_ptr<devices::DeviceList> open_nvml() {
   std::string why;
-  auto nvml = devices::Nvml::open(why);
+  auto nvml = devices::open_real(why);
   require(nvml != nullptr, why);
   return nvml;
 }
@@ -58,7 +58,7 @@ inline std::string uuid_of_device(int ordinal) {
   return uuid;
 }
 
-inline std::size_t index_of(const devices::Nvml& nvml, const std::string& uuid) {
+inline std::size_t index_of(const devices::DeviceList& nvml, const std::string& uuid) {
   for (std::size_t i = 0; i < nvml.devices().size(); ++i) {
     if (nvml.devices()[i].uuid == uuid) {
       return i;
@@ -78,19 +78,15 @@ public:
     index_ = index_of(*nvml_, uuid_of_device(0));
   }
 
-  [[nodiscard]] const devices::NvmlDevice& device() const { return nvml_->devices().at(index_); }
-
-  [[nodiscard]] std::uint64_t used() const {
-    const auto used = nvml_->used_bytes(index_);
-    require(used.has_value(), "NVML says how much memory is in use");
-    return *used;
-  }
+  [[nodiscard]] const Device& device() const { return nvml_->devices().at(index_); }
+  [[nodiscard]] std::uint64_t reserved() const { return nvml_->reserved_bytes(index_); }
+  [[nodiscard]] std::uint64_t used() const { return nvml_->used_bytes(index_); }
 
   /// The bytes that any device lists for this process, 0 if it is listed nowhere.
   [[nodiscard]] std::uint64_t own_bytes() const {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < nvml_->devices().size(); ++i) {
-      const auto processes = nvml_->processes(i);
+      const auto processes = nvml_->memory(i).processes;
       require(processes.has_value(), "NVML lists processes");
       for (const auto& process : *processes) {
         if (process.pid == getpid()) {
@@ -103,7 +99,7 @@ public:
   }
 
 private:
-  std::unique_ptr<devices::Nvml> nvml_;
+  std::unique_ptr<devices::DeviceList> nvml_;
   std::size_t index_ = 0;
 };
 
@@ -126,7 +122,7 @@ protected:
   void SetUp() override {
     GTEST_FLAG_SET(death_test_style, "threadsafe"); // a new process, in which CUDA was never used
     std::string why;
-    const auto nvml = devices::Nvml::open(why);
+    const auto nvml = devices::open_real(why);
     if (nvml && !nvml->devices().empty()) {
       return;
     }

@@ -2,7 +2,6 @@
 // What gputest believes of NVIDIA's driver, checked on a real GPU. Every claim runs in a process of its own: a context,
 // a sticky error and CUDA_VISIBLE_DEVICES are for the life of a process.
 #include "core/devices/cuda/cuda_driver.hpp"
-#include "core/devices/cuda/nvml.hpp"
 #include "real_device.hpp"
 
 #include <cuda_runtime.h>
@@ -81,7 +80,7 @@ CLAIM(RealDeviceDeathTest, figures_are_those_of_cuda) {
   std::size_t cuda_free = 0;
   std::size_t cuda_total = 0;
   check(cudaMemGetInfo(&cuda_free, &cuda_total));
-  const auto usable = view.device().total_bytes - view.device().reserved_bytes;
+  const auto usable = view.device().total.count() - view.reserved();
   require(about(usable - view.used(), cuda_free),
           "free: NVML " + std::to_string(usable - view.used()) + ", CUDA " + std::to_string(cuda_free));
   require(about(usable, cuda_total),

@@ -13,48 +13,18 @@ namespace gputest::devices {
 
 namespace {
 
-/// The same devices, each of them with at most so much memory, and for so many processes, as the settings say. Without
-/// any, there is no index that could be asked for.
-class LimitedDevices final : public DeviceList {
+/// Of a machine without any: there is no index that could be asked for.
+class NoDevices final : public DeviceList {
 public:
-  LimitedDevices(std::unique_ptr<DeviceList> inner, const Settings& settings)
-      : inner_{std::move(inner)}, devices_{inner_ ? inner_->devices() : std::vector<Device>{}},
-        processes_allowed_{settings.processes_per_device} {
-    for (auto& device : devices_) {
-      device.total = std::min(device.total, settings.device_memory.value_or(device.total));
-    }
-  }
-
-  [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
-  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t index) const override {
-    return inner_of(index).reserved_bytes(index);
-  }
-  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t index) const override {
-    return inner_of(index).usual_overhead_bytes(index);
-  }
-  [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override { return inner_of(index).used_bytes(index); }
-  [[nodiscard]] MemoryUse memory(std::size_t index) const override { return inner_of(index).memory(index); }
-  [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {
-    auto facts = inner_of(index).facts(index, ask);
-    facts.processes_allowed = processes_allowed_;
-    return facts;
-  }
-  [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
-    return (inner_of(index).devices().at(index).total - devices_.at(index).total).count();
-  }
-  [[nodiscard]] std::string left_out() const override { return inner_ ? inner_->left_out() : ""; }
-  [[nodiscard]] std::string origin() const override { return inner_ ? inner_->origin() : "no devices"; }
+  [[nodiscard]] const std::vector<Device>& devices() const override { return none_; }
+  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { return 0; }
+  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { return 0; }
+  [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { return {}; }
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, AskDriver /*ask*/) const override { return {}; }
+  [[nodiscard]] std::string origin() const override { return "no devices"; }
 
 private:
-  /// Throws std::out_of_range if there is no such device.
-  [[nodiscard]] const DeviceList& inner_of(std::size_t index) const {
-    static_cast<void>(devices_.at(index));
-    return *inner_;
-  }
-
-  std::unique_ptr<DeviceList> inner_; ///< null: there are no devices
-  std::vector<Device> devices_;
-  int processes_allowed_;
+  std::vector<Device> none_;
 };
 
 } // namespace
@@ -64,14 +34,16 @@ std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& 
   const auto setting = settings::parse_devices(settings.devices);
   std::unique_ptr<DeviceList> list;
   if (const auto* const simulated = std::get_if<policy::SimulatedDevices>(&setting)) {
-    list = open_simulated(*simulated, settings.folder);
+    list = open_simulated(*simulated, settings);
   } else if (std::holds_alternative<settings::NoDevices>(setting)) {
     why_none = "GPUTEST_DEVICES=none asks for none";
   } else {
-    list = open_real(why_none);
+    list = open_real(why_none, settings);
   }
-  return std::make_unique<LimitedDevices>(std::move(list), settings);
+  return list ? std::move(list) : std::make_unique<NoDevices>();
 }
+
+Bytes limited(Bytes total, const Settings& settings) { return std::min(total, settings.device_memory.value_or(total)); }
 
 ThisProcess& this_process(const Settings& settings) {
   const auto devices = settings::parse_devices(settings.devices);

@@ -76,6 +76,9 @@ public:
 /// Opens the devices that the setting asks for; an empty list, with the reason in `why_none`, if there are none.
 [[nodiscard]] std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none);
 
+/// What decisions use of a device with so much memory: GPUTEST_DEVICE_MEMORY limits it.
+[[nodiscard]] Bytes limited(Bytes total, const Settings& settings);
+
 /// What a process's devices show after its work on them is done.
 struct DeviceStateAfterSync {
   bool has_context = false; ///< on any device

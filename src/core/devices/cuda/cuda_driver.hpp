@@ -17,6 +17,6 @@ namespace gputest::devices {
 /// The GPUs and MIG slices that NVML shows; null, with the reason in `why_none`, if NVML cannot be used.
 ///
 /// If NVML can be used but shows no usable device, the list is empty and `why_none` says so.
-[[nodiscard]] std::unique_ptr<DeviceList> open_real(std::string& why_none);
+[[nodiscard]] std::unique_ptr<DeviceList> open_real(std::string& why_none, const Settings& settings = {});
 
 } // namespace gputest::devices

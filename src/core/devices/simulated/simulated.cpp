@@ -27,10 +27,11 @@ namespace {
 
 class Simulated : public DeviceList {
 public:
-  Simulated(const policy::SimulatedDevices& setting, const std::string& folder)
-      : setting_{setting}, memory_{std::make_unique<SimulatedMemory>(setting, folder)} {
+  Simulated(const policy::SimulatedDevices& setting, const Settings& settings)
+      : setting_{setting}, memory_{std::make_unique<SimulatedMemory>(setting, settings.folder)} {
+    setting_.facts.processes_allowed = settings.processes_per_device;
     for (const auto& uuid : simulated_uuids(setting)) {
-      devices_.push_back({uuid, "simulated device", setting.size, true});
+      devices_.push_back({uuid, "simulated device", limited(setting.size, settings), true});
     }
   }
 
@@ -60,6 +61,10 @@ public:
     return use;
   }
 
+  [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
+    return (setting_.size - devices_.at(index).total).count();
+  }
+
   [[nodiscard]] std::string origin() const override { return "simulated"; }
 
 private:
@@ -72,8 +77,8 @@ std::uint64_t id_of(void* address) { return reinterpret_cast<std::uintptr_t>(add
 
 } // namespace
 
-std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setting, const std::string& folder) {
-  return std::make_unique<Simulated>(setting, folder);
+std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setting, const Settings& settings) {
+  return std::make_unique<Simulated>(setting, settings);
 }
 
 std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting) {

@@ -13,10 +13,10 @@
 
 namespace gputest::devices {
 
-/// The simulated devices of this machine: one store in `folder` for each setting, in which processes count what they
-/// use.
+/// The simulated devices of this machine: one store in the settings' folder for each `setting`, in which processes
+/// count what they use.
 [[nodiscard]] std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setting,
-                                                         const std::string& folder);
+                                                         const Settings& settings);
 
 /// They have `-late-` in them if memory of a process that has ended comes back later.
 [[nodiscard]] std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting);

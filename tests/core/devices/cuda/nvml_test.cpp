@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
-#include "core/devices/cuda/nvml.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,12 +23,16 @@ protected:
 
   static void show(const std::string& machine) { setenv("FAKE_NVML", machine.c_str(), 1); }
 
-  std::unique_ptr<Nvml> open(const std::string& machine) {
+  std::unique_ptr<DeviceList> open(const std::string& machine) {
     show(machine);
-    return Nvml::open(why_);
+    return open_real(why_);
   }
 
-  [[nodiscard]] static std::vector<std::string> uuids(const Nvml& nvml) {
+  [[nodiscard]] static policy::DeviceFacts facts(const DeviceList& nvml, std::size_t index) {
+    return nvml.facts(index, AskDriver::no);
+  }
+
+  [[nodiscard]] static std::vector<std::string> uuids(const DeviceList& nvml) {
     std::vector<std::string> all;
     for (const auto& device : nvml.devices()) {
       all.push_back(device.uuid);
@@ -36,8 +40,8 @@ protected:
     return all;
   }
 
-  [[nodiscard]] static std::string listed(const Nvml& nvml) {
-    auto processes = nvml.processes(0);
+  [[nodiscard]] static std::string listed(const DeviceList& nvml) {
+    auto processes = nvml.memory(0).processes;
     if (!processes) {
       return "not listed";
     }
@@ -59,34 +63,33 @@ using Uuids = std::vector<std::string>;
 TEST_F(NvmlTest, describes_every_gpu) {
   const auto nvml = open("gpus=2");
   ASSERT_TRUE(nvml) << why_;
-  EXPECT_EQ(why_, "");
+  EXPECT_EQ(nvml->left_out(), "");
   EXPECT_EQ(uuids(*nvml), (Uuids{"GPU-fake-0", "GPU-fake-1"}));
   EXPECT_EQ(nvml->devices()[1].name, "Fake GPU");
-  EXPECT_EQ(nvml->devices()[1].total_bytes, 80 * gib);
-  EXPECT_EQ(nvml->devices()[1].reserved_bytes, 512 * mib);
-  EXPECT_EQ(nvml->driver_version(), "999.1");
+  EXPECT_EQ(nvml->devices()[1].total, Bytes{80 * gib});
+  EXPECT_EQ(nvml->reserved_bytes(1), 512 * mib);
+  EXPECT_EQ(nvml->origin(), "driver 999.1");
 }
 
 TEST_F(NvmlTest, knows_what_kind_of_device_each_is) {
   const auto nvml = open("gpus=2 sm=75,100");
   ASSERT_TRUE(nvml) << why_;
-  EXPECT_EQ(nvml->devices()[0].sm, 75U);
-  EXPECT_EQ(nvml->devices()[1].sm, 100U);
-  EXPECT_EQ(nvml->devices()[0].compute_mode, policy::ComputeMode::usual);
-  EXPECT_FALSE(nvml->devices()[0].mig_slice);
-  EXPECT_EQ(open("mode=2")->devices()[0].compute_mode, policy::ComputeMode::prohibited);
-  EXPECT_EQ(open("mode=3")->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
-  EXPECT_TRUE(open("slices=1 mode=3")->devices()[0].mig_slice);
-  EXPECT_EQ(open("slices=1 mode=3")->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
-  EXPECT_EQ(open("mode=1")->devices()[0].compute_mode, policy::ComputeMode::usual) << "of a driver long gone";
+  EXPECT_EQ(facts(*nvml, 0).sm, 75U);
+  EXPECT_EQ(facts(*nvml, 1).sm, 100U);
+  EXPECT_EQ(facts(*nvml, 0).compute_mode, policy::ComputeMode::usual);
+  EXPECT_FALSE(facts(*nvml, 0).mig);
+  EXPECT_EQ(facts(*open("mode=2"), 0).compute_mode, policy::ComputeMode::prohibited);
+  EXPECT_EQ(facts(*open("mode=3"), 0).compute_mode, policy::ComputeMode::exclusive_process);
+  EXPECT_TRUE(facts(*open("slices=1 mode=3"), 0).mig);
+  EXPECT_EQ(facts(*open("slices=1 mode=3"), 0).compute_mode, policy::ComputeMode::exclusive_process);
+  EXPECT_EQ(facts(*open("mode=1"), 0).compute_mode, policy::ComputeMode::usual) << "of a driver long gone";
 }
 
 TEST_F(NvmlTest, keeps_a_gpu_of_which_it_says_no_memory_and_leaves_out_one_that_fails) {
   auto nvml = open("memory=3");
   ASSERT_TRUE(nvml);
   ASSERT_EQ(nvml->devices().size(), 1U) << why_;
-  EXPECT_EQ(nvml->devices()[0].total_bytes, 0U);
-  EXPECT_EQ(nvml->used_bytes(0), std::nullopt);
+  EXPECT_EQ(nvml->reserved_bytes(0), 0U);
   nvml = open("memory=999");
   ASSERT_TRUE(nvml);
   EXPECT_TRUE(nvml->devices().empty());
@@ -110,7 +113,7 @@ TEST_F(NvmlTest, leaves_a_lost_gpu_out_and_says_so) {
   const auto nvml = open("gpus=3 lost=1");
   ASSERT_TRUE(nvml);
   EXPECT_EQ(uuids(*nvml), (Uuids{"GPU-fake-0", "GPU-fake-2"}));
-  EXPECT_EQ(why_, "GPU 1 cannot be used: GPU is lost (15)");
+  EXPECT_EQ(nvml->left_out(), "GPU 1 cannot be used: GPU is lost (15)");
 }
 
 TEST_F(NvmlTest, puts_the_slices_in_the_place_of_a_gpu_in_mig_mode) {
@@ -118,19 +121,19 @@ TEST_F(NvmlTest, puts_the_slices_in_the_place_of_a_gpu_in_mig_mode) {
   ASSERT_TRUE(nvml);
   EXPECT_EQ(uuids(*nvml), (Uuids{"MIG-fake-0", "MIG-fake-1", "MIG-fake-2", "GPU-fake-1"}));
   EXPECT_EQ(nvml->devices()[0].name, "Fake GPU MIG 1g.10gb");
-  EXPECT_EQ(why_, "");
+  EXPECT_EQ(nvml->left_out(), "");
 }
 
 TEST_F(NvmlTest, names_each_slice_that_cannot_be_used_and_uses_the_others) {
   auto nvml = open("gpus=1 slices=3 lost_slices=0");
   ASSERT_TRUE(nvml);
   EXPECT_EQ(uuids(*nvml), (Uuids{"MIG-fake-1", "MIG-fake-2"}));
-  EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15)");
+  EXPECT_EQ(nvml->left_out(), "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15)");
   nvml = open("gpus=2 slices=3 lost_slices=0,2 lost=1");
   ASSERT_TRUE(nvml);
   EXPECT_EQ(uuids(*nvml), Uuids{"MIG-fake-1"});
-  EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15); MIG slice 5 of GPU 0 cannot be used: GPU is "
-                  "lost (15); GPU 1 cannot be used: GPU is lost (15)");
+  EXPECT_EQ(nvml->left_out(), "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15); MIG slice 5 of GPU 0 cannot be "
+                              "used: GPU is lost (15); GPU 1 cannot be used: GPU is lost (15)");
   nvml = open("gpus=1 slices=1 slice_error=15");
   ASSERT_TRUE(nvml);
   EXPECT_EQ(uuids(*nvml), Uuids{});
@@ -148,8 +151,8 @@ TEST_F(NvmlTest, falls_back_to_the_older_memory_query) {
   EXPECT_EQ(open("used=1000")->used_bytes(0), 1000U) << "without what the driver reserves";
   const auto nvml = open("used=1000 memory_v2=13");
   ASSERT_TRUE(nvml) << why_;
-  EXPECT_EQ(nvml->devices().at(0).total_bytes, 80 * gib);
-  EXPECT_EQ(nvml->devices().at(0).reserved_bytes, 0U);
+  EXPECT_EQ(nvml->devices().at(0).total, Bytes{80 * gib});
+  EXPECT_EQ(nvml->reserved_bytes(0), 0U);
   EXPECT_EQ(nvml->used_bytes(0), 1000 + 512 * mib);
 }
 

@@ -41,7 +41,9 @@ protected:
   };
 
   [[nodiscard]] Client lease(Bytes bytes = most_of_it) const {
-    const std::shared_ptr<const DeviceList> list = open_simulated(setting_, folder_.path());
+    Settings settings;
+    settings.folder = folder_.path();
+    const std::shared_ptr<const DeviceList> list = open_simulated(setting_, settings);
     Client client{std::make_unique<ledger::Ledger>(folder_.path(), ledger::make_probe(list)),
                   std::make_unique<SimulatedMemory>(setting_, folder_.path())};
     const auto device = client.ledger->devices().bit_of(list->devices().front().uuid);

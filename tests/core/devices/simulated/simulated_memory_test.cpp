@@ -28,6 +28,12 @@ class SimulatedMemoryTest : public ::testing::Test {
 protected:
   SimulatedMemory open() { return SimulatedMemory{setting_, folder_.path()}; }
 
+  [[nodiscard]] std::unique_ptr<DeviceList> open_list() const {
+    Settings settings;
+    settings.folder = folder_.path();
+    return open_simulated(setting_, settings);
+  }
+
   /// Starts a child that does something with the memory and then does nothing until it is killed.
   pid_t start(const std::function<void(SimulatedMemory&)>& function) {
     return start_keeper([&] {
@@ -177,7 +183,7 @@ TEST_F(SimulatedMemoryTest, of_other_kinds_of_devices_is_other_memory) {
 }
 
 TEST_F(SimulatedMemoryTest, is_what_the_list_of_simulated_devices_shows) {
-  const auto list = open_simulated(setting_, folder_.path());
+  const auto list = open_list();
   ASSERT_EQ(list->devices().size(), 2U);
   EXPECT_EQ(list->devices()[0].uuid, "SIM-2x1024MiB-0");
   EXPECT_EQ(list->devices()[1].uuid, "SIM-2x1024MiB-1");
@@ -196,10 +202,10 @@ TEST_F(SimulatedMemoryTest, is_listed_as_far_as_such_a_driver_would) {
   setting_.facts.lists_processes = false;
   SimulatedMemory memory = open();
   memory.allocate(0, 1_MiB);
-  EXPECT_FALSE(open_simulated(setting_, folder_.path())->memory(0).processes);
+  EXPECT_FALSE(open_list()->memory(0).processes);
   setting_.facts.lists_processes = true;
   setting_.facts.driver_model = policy::DriverModel::wddm;
-  const auto use = open_simulated(setting_, folder_.path())->memory(0);
+  const auto use = open_list()->memory(0);
   ASSERT_TRUE(use.processes && use.processes->size() == 1);
   EXPECT_EQ(use.processes->front().used_bytes, std::nullopt);
   EXPECT_EQ(use.used_bytes, (101_MiB).count());
@@ -207,7 +213,7 @@ TEST_F(SimulatedMemoryTest, is_listed_as_far_as_such_a_driver_would) {
 
 TEST_F(SimulatedMemoryTest, that_is_the_hosts_is_free_as_far_as_the_hosts_is) {
   setting_ = policy::parse_simulated_devices("1x1024TiB,integrated");
-  const auto list = open_simulated(setting_, folder_.path());
+  const auto list = open_list();
   EXPECT_GT(list->memory(0).used_bytes, (1000_TiB).count()) << "no host has as much";
   EXPECT_LT(list->memory(0).used_bytes, (1024_TiB).count()) << "and every one has some";
 }
