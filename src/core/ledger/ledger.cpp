@@ -4,7 +4,6 @@
 #include "core/ledger/own_slot.hpp"
 #include "core/ledger/stored_record.hpp"
 #include "core/os/process.hpp"
-#include "core/policy/lease_above.hpp"
 #include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>
@@ -319,13 +318,10 @@ std::optional<Record> Ledger::holder_above() {
   if (holders.empty()) {
     return std::nullopt;
   }
-  std::vector<policy::LeaseHolder> leases;
-  for (const Record& holder : holders) {
-    leases.push_back({holder.pid, holder.start_time, holder.uid,
-                      store_.is_own(holder.slot) && os::is_inherited(store_.liveness_fifo(holder.slot))});
-  }
-  const auto above = policy::lease_above(os::ancestors(), leases);
-  return above && records_.lives(holders[*above].slot) ? std::optional{holders[*above]} : std::nullopt;
+  const auto above = lease_above(os::ancestors(), holders, [&](const Record& holder) {
+    return store_.is_own(holder.slot) && os::is_inherited(store_.liveness_fifo(holder.slot));
+  });
+  return above && records_.lives(above->slot) ? above : std::nullopt;
 }
 
 void Ledger::inherit_across_exec() { own_slot_.inherit_across_exec(); }

@@ -122,7 +122,7 @@ public:
   [[nodiscard]] std::optional<Record> holder_of(const std::string& credential);
 
   /// The record of the process above this one under whose lease it runs, if its environment does not say:
-  /// policy::lease_above(). Needs no mutex.
+  /// lease_above(). Needs no mutex.
   [[nodiscard]] std::optional<Record> holder_above();
 
   /// Lets the program that this process will exec() keep the place on the ledger.

@@ -210,6 +210,24 @@ std::vector<Record> in_slots(const std::vector<Record>& records, const std::vect
   return found;
 }
 
+std::optional<Record> lease_above(const std::vector<os::Ancestor>& ancestors, const std::vector<Record>& holders,
+                                  const std::function<bool(const Record&)>& is_inherited) {
+  const auto find = [&](const auto& is_it) {
+    const auto found = std::find_if(holders.begin(), holders.end(), is_it);
+    return found == holders.end() ? std::nullopt : std::optional{*found};
+  };
+  for (const os::Ancestor& ancestor : ancestors) {
+    const auto above = find([&](const Record& holder) {
+      return holder.pid == ancestor.pid && holder.uid == ancestor.uid && holder.start_time != 0 &&
+             holder.start_time == ancestor.start_time;
+    });
+    if (above) {
+      return above;
+    }
+  }
+  return find(is_inherited);
+}
+
 void explain_unleased_memory(Blocked& blocked, const std::vector<Record>& all, std::size_t own,
                              policy::DeviceMask devices, const Observations& seen) {
   for_each_device(devices, [&](std::size_t index) {

@@ -5,11 +5,13 @@
 #include "core/ledger/record.hpp"
 #include "core/ledger/storage/slot_store.hpp"
 #include "core/ledger/stored_record.hpp"
+#include "core/os/process.hpp"
 #include "core/policy/admission.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -97,6 +99,16 @@ private:
 [[nodiscard]] policy::DeviceMask devices_of(const std::vector<Record>& records);
 [[nodiscard]] bool has(const std::vector<Record>& records, const Record& one);
 [[nodiscard]] std::vector<Record> in_slots(const std::vector<Record>& records, const std::vector<std::size_t>& slots);
+
+/// Under whose lease a process with these ancestors, itself first, runs if its environment does not name one: the
+/// nearest ancestor's that holds one; else that of a holder whose liveness FIFO it has inherited, which only
+/// descendants have, since an ancestor may have ended in between.
+///
+/// A member of a shared ledger may write any pid into its own part: an ancestor is one only if it belongs to that
+/// member. Pure.
+[[nodiscard]] std::optional<Record> lease_above(const std::vector<os::Ancestor>& ancestors,
+                                                const std::vector<Record>& holders,
+                                                const std::function<bool(const Record&)>& is_inherited);
 
 /// What a claim that asks for something finds: the decision, and who stands in the way.
 struct Evaluation {

@@ -192,8 +192,8 @@ std::optional<pid_t> first_ancestor() {
 
 } // namespace
 
-std::vector<policy::Ancestor> ancestors() {
-  std::vector<policy::Ancestor> all;
+std::vector<Ancestor> ancestors() {
+  std::vector<Ancestor> all;
   for (auto pid = std::optional{own_pid()}; pid; pid = *pid == own_pid() ? first_ancestor() : parent_of(*pid)) {
     struct stat process {};
     if (::stat(("/proc/" + std::to_string(*pid)).c_str(), &process) == 0) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/policy/lease_above.hpp"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,9 +50,16 @@ enum class ProcessState {
 /// The pid of its parent; nullopt for a process that has none or that is gone.
 [[nodiscard]] std::optional<pid_t> parent_of(pid_t pid);
 
+/// This process, which a launcher may have been before, or one above it.
+struct Ancestor {
+  std::int64_t pid = 0;
+  std::uint64_t start_time = 0; ///< 0: not known
+  std::uint32_t uid = 0;        ///< to whom the process belongs
+};
+
 /// This process, which may have been another program before, its parent, that one's parent, and so on; of a worker, the
 /// ctest that it works for in place of its parent.
-[[nodiscard]] std::vector<policy::Ancestor> ancestors();
+[[nodiscard]] std::vector<Ancestor> ancestors();
 
 /// Its arguments, the program's name first.
 [[nodiscard]] std::vector<std::string> command_line_of(pid_t pid);
