@@ -198,7 +198,7 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
   const auto page = os::TestStatusPage::open(watcher.page);
   if (page && skipped) {
     page->begin();
-    page->end(os::TestStatusPage::End::skipped);
+    page->end(os::TestStatusPage::End::all_skipped);
   } else if (page) {
     page->fail_by_gputest(why);
   }

@@ -181,7 +181,7 @@ void TestStatusPage::end(End how) const noexcept {
   if (how == End::failed) {
     words_->failed = 1;
   }
-  words_->skipped += how == End::skipped ? 1 : 0;
+  words_->skipped += how == End::all_skipped ? 1 : 0;
   words_->nothing_ran += how == End::nothing_ran ? 1 : 0;
   ++words_->ended;
 }

@@ -5,6 +5,8 @@
 #include "core/policy/report_target.hpp"
 #include "core/policy/verdict.hpp"
 
+#include <gputest/test_run.hpp>
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -49,8 +51,7 @@ public:
   /// For commands that may become another user, who cannot open the path.
   void let_commands_inherit() const noexcept;
 
-  /// How a run of tests has ended.
-  enum class End { passed, failed, skipped, nothing_ran };
+  using End = detail::TestRun::End;
 
   void begin() const noexcept;
   void end(End how) const noexcept;

@@ -233,10 +233,7 @@ void TestRun::end(End how) noexcept try {
     session::tell_measurements(measured);
   }
   if (state_->page) {
-    state_->page->end(how == End::passed        ? TestStatusPage::End::passed
-                      : how == End::failed      ? TestStatusPage::End::failed
-                      : how == End::all_skipped ? TestStatusPage::End::skipped
-                                                : TestStatusPage::End::nothing_ran);
+    state_->page->end(how);
   }
 } catch (const std::exception& error) {
   session::tell(error.what());

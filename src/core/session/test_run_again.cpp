@@ -51,7 +51,7 @@ void TestRun::run_again(const policy::Stopped& stopped) noexcept try {
   if (state_->page->output_is_judged()) {
     state_->page->fail_by_gputest(failed); // it has not written all that CTest judges
   }
-  state_->page->end(os::TestStatusPage::End::failed); // its own failure
+  state_->page->end(TestRun::End::failed); // its own failure
   State::end_now(EXIT_FAILURE);
 } catch (const std::exception& error) {
   session::tell(error.what());

@@ -83,7 +83,7 @@ void TestRun::State::check_exit(int status) {
     if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
       fail_by_gputest("exit(" + std::to_string(status) + ") was called before the first test");
     } else if (running && page) {
-      page->end(os::TestStatusPage::End::failed);
+      page->end(End::failed);
     }
     return;
   }

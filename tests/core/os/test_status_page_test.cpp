@@ -41,7 +41,7 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
               own->set_running("first");
               own->set_running(std::string(5000, 'x'));
               own->set_running("second");
-              own->end(TestStatusPage::End::skipped);
+              own->end(TestStatusPage::End::all_skipped);
               own->end(TestStatusPage::End::nothing_ran);
               own->fail_by_gputest("why");
               own->fail_by_gputest("another reason");
