@@ -240,7 +240,7 @@ JsonObject& JsonObject::members(const JsonObject& other) {
   return *this;
 }
 
-void configure(const std::string& folder, const std::string& entry) noexcept try {
+void configure(const std::string& folder, const std::string& entry) noexcept {
   auto& log = the_log();
   const std::lock_guard guard{log.mutex};
   if (!log.configured || log.folder != folder) {
@@ -250,26 +250,22 @@ void configure(const std::string& folder, const std::string& entry) noexcept try
   log.configured = true;
   log.folder = folder;
   log.entry = entry;
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void set_running(const std::string& test) noexcept try {
+void set_running(const std::string& test) noexcept {
   auto& log = the_log();
   const std::lock_guard guard{log.mutex};
   log.test = test;
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void write(const std::vector<Event>& events, const std::optional<std::string>& test) noexcept try {
+void write(const std::vector<Event>& events, const std::optional<std::string>& test) noexcept {
   auto& log = the_log();
   const std::lock_guard guard{log.mutex};
   log.write(events, test.value_or(log.test));
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void write(const char* event, const JsonObject& details, const std::optional<std::string>& test) noexcept try {
+void write(const char* event, const JsonObject& details, const std::optional<std::string>& test) noexcept {
   write({{event, details}}, test);
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
 } // namespace gputest::runlog

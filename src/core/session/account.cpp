@@ -23,7 +23,7 @@ void Account::open(LeaseLimits limits) {
   held_.clear();
 }
 
-Closing Account::close() noexcept try {
+Closing Account::close() noexcept {
   const std::lock_guard guard{mutex_};
   if (!std::exchange(limits_, std::nullopt)) {
     return {};
@@ -57,8 +57,6 @@ Closing Account::close() noexcept try {
     closing.managed = std::max(closing.managed, bytes);
   }
   return closing;
-} catch (const std::exception&) { // no memory
-  return {};
 }
 
 unsigned Account::reserve(const Allocation& allocation) {

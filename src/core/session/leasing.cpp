@@ -181,22 +181,18 @@ std::optional<Measured> Gate::give_back(const Closing& memory, std::string& erro
 }
 
 void Gate::log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept {
-  try {
-    const std::chrono::duration<double> held = std::chrono::steady_clock::now() - held_.since;
-    const auto& devices = place_.chosen().devices;
-    const auto gpus = static_cast<std::size_t>(held_.request.gpus);
-    std::vector<runlog::Event> events{{"release", runlog::release_details(held.count(), usage, devices, gpus)}};
-    if (measured && usage.evidence != devices::Evidence::unknown) {
-      const auto& allowance = measuring_.allowance();
-      const auto allowed = allowance.whole_devices ? std::nullopt : std::optional{allowance.leased.front()};
-      events.push_back(
-          {"need", runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed,
-                                         held_.request.memory_by, possible_in(usage, devices.front().total),
-                                         advice_notation() == detail::Notation::marks})});
-    }
-    runlog::write(events, held_.test);
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+  const std::chrono::duration<double> held = std::chrono::steady_clock::now() - held_.since;
+  const auto& devices = place_.chosen().devices;
+  const auto gpus = static_cast<std::size_t>(held_.request.gpus);
+  std::vector<runlog::Event> events{{"release", runlog::release_details(held.count(), usage, devices, gpus)}};
+  if (measured && usage.evidence != devices::Evidence::unknown) {
+    const auto& allowance = measuring_.allowance();
+    const auto allowed = allowance.whole_devices ? std::nullopt : std::optional{allowance.leased.front()};
+    events.push_back({"need", runlog::need_details({measured->peak, usage.evidence, devices.front(), allowed,
+                                                    held_.request.memory_by, possible_in(usage, devices.front().total),
+                                                    advice_notation() == detail::Notation::marks})});
   }
+  runlog::write(events, held_.test);
 }
 
 /// Returns the sticky CUDA error, if there is one, else an empty text.

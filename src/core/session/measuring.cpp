@@ -105,7 +105,7 @@ void Measuring::end_unleased_period() noexcept {
   }
 }
 
-void Measuring::judge_unleased(const devices::Usage& usage) try {
+void Measuring::judge_unleased(const devices::Usage& usage) {
   if (!unleased_use_.overuse.empty() || settings_.overuse == Consequence::off) {
     return;
   }
@@ -115,7 +115,6 @@ void Measuring::judge_unleased(const devices::Usage& usage) try {
     runlog::write("overuse", runlog::JsonObject{}.text("text", use.text), watched_);
     conclude(settings_.overuse, use.text, unleased_use_);
   }
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory for a remark
 }
 
 Measured Measuring::end_watch() noexcept {
@@ -124,7 +123,7 @@ Measured Measuring::end_watch() noexcept {
   return std::exchange(unleased_use_, {});
 }
 
-Measured Measuring::look_for_use(const std::string& who) noexcept try {
+Measured Measuring::look_for_use(const std::string& who) noexcept {
   Measured measured;
   if (settings_.overuse == Consequence::off || has_used_unasked_ || !process_.in_use() ||
       !process_.synchronize_and_trim().has_context) {
@@ -135,20 +134,14 @@ Measured Measuring::look_for_use(const std::string& who) noexcept try {
   runlog::write("overuse", runlog::JsonObject{}.text("text", text), who);
   conclude(entry_.no_gpu_seen ? Consequence::warn : settings_.overuse, text, measured);
   return measured;
-} catch (const std::exception&) { // no memory for a remark
-  return {};
 }
 
 Measured Measuring::check_overuse() noexcept {
   Measured measured;
-  if (!measures_) {
-    return measured;
-  }
-  try {
+  if (measures_) {
     measured.usage = meter_->so_far();
     allow_for_context(measured.usage);
     judge_overuse(measured);
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the end of the lease says it
   }
   return measured;
 }
@@ -170,26 +163,21 @@ std::optional<Measured> Measuring::judge(devices::Usage usage, const std::vector
   if (growth_) {
     growth_->end();
   }
-  std::optional<Measured> result;
-  try {
-    Measured measured;
-    measured.usage = std::move(usage);
-    allow_for_context(measured.usage);
-    measured.peak = peak_in(measured.usage, allowance_);
-    judge_overuse(measured);
-    judge_leaks(measured, left);
-    tell_growth(measured);
-    if (measured.usage.evidence == Evidence::exact && (os::has_children() || os::children_seen() != children_before_)) {
-      measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
-      measured.usage.because = "the test has started processes";
-    }
-    result = std::move(measured);
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
+  Measured measured;
+  measured.usage = std::move(usage);
+  allow_for_context(measured.usage);
+  measured.peak = peak_in(measured.usage, allowance_);
+  judge_overuse(measured);
+  judge_leaks(measured, left);
+  tell_growth(measured);
+  if (measured.usage.evidence == Evidence::exact && (os::has_children() || os::children_seen() != children_before_)) {
+    measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
+    measured.usage.because = "the test has started processes";
   }
   measures_ = false;
   growth_.reset();
   meter_->ask_beyond({}, {});
-  return result;
+  return measured;
 }
 
 Measured Measuring::judge_command(devices::Usage usage) {

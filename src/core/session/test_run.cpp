@@ -63,12 +63,8 @@ bool TestRun::no_gpu() const {
   return state_->no_gpu;
 }
 
-void TestRun::say(const std::string& text) noexcept { // NOLINT(readability-convert-member-functions-to-static)
-  try {
-    session::tell(text);
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
-  }
-}
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static)
+void TestRun::say(const std::string& text) noexcept { session::tell(text); }
 
 void TestRun::begin_next_case() noexcept try {
   const std::lock_guard guard{state_->mutex};
@@ -76,8 +72,6 @@ void TestRun::begin_next_case() noexcept try {
   state_->last_end.reset();
   state_->has_failed = false;
   state_->check_has_failed = false;
-  state_->test.clear();
-  state_->any_began = false;
   state_->is_failed_by_gputest = false;
   state_->not_run.clear();
   state_->measured = {};
@@ -88,7 +82,7 @@ void TestRun::begin_next_case() noexcept try {
   session::tell(error.what());
 }
 
-bool TestRun::begin(const std::string& result, Notation notation) noexcept try {
+bool TestRun::begin(const std::string& result, Notation notation) noexcept {
   const std::lock_guard guard{state_->mutex};
   if (state_->running && state_->is_own()) {
     return false;
@@ -109,12 +103,9 @@ bool TestRun::begin(const std::string& result, Notation notation) noexcept try {
     state_->page->begin();
   }
   return true;
-} catch (const std::exception& error) {
-  session::tell(error.what());
-  return true;
 }
 
-void TestRun::running(const std::string& test) noexcept try {
+void TestRun::running(const std::string& test) noexcept {
   runlog::set_running(test);
   const std::lock_guard guard{state_->mutex};
   state_->test = test;
@@ -122,29 +113,23 @@ void TestRun::running(const std::string& test) noexcept try {
   if (state_->page) {
     state_->page->set_running(test);
   }
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
-void TestRun::note_lease(Bytes leased, const std::string& devices) noexcept try {
+void TestRun::note_lease(Bytes leased, const std::string& devices) noexcept {
   const std::lock_guard guard{state_->mutex};
   auto& measured = state_->measured;
   measured.leased = std::max(measured.leased, leased);
   measured.devices = devices.empty() ? measured.devices : devices;
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
-void TestRun::note_peak(std::optional<Bytes> peak) noexcept try {
+void TestRun::note_peak(std::optional<Bytes> peak) noexcept {
   const std::lock_guard guard{state_->mutex};
   auto& most = state_->measured.peak;
   state_->knows_peak = state_->knows_peak && peak;
   most = std::max(most.value_or(Bytes{}), peak.value_or(Bytes{}));
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
-void TestRun::ended(const TestEnd& test) noexcept try {
+void TestRun::ended(const TestEnd& test) noexcept {
   runlog::JsonObject details;
   details.text("suite", test.suite)
       .text("name", test.name)
@@ -160,8 +145,6 @@ void TestRun::ended(const TestEnd& test) noexcept try {
     details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
   }
   runlog::write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
 void TestRun::failed_by_gputest(const std::string& why) noexcept {
@@ -169,7 +152,7 @@ void TestRun::failed_by_gputest(const std::string& why) noexcept {
   state_->fail_by_gputest(why);
 }
 
-std::string TestRun::skipped(const std::string& why) noexcept try {
+std::string TestRun::skipped(const std::string& why) noexcept {
   if (os::output_of_process() != os::Output::judged) {
     return why;
   }
@@ -177,8 +160,6 @@ std::string TestRun::skipped(const std::string& why) noexcept try {
   if (state_->page) {
     state_->page->skip(why);
   }
-  return {};
-} catch (const std::exception&) { // no memory
   return {};
 }
 
@@ -196,7 +177,7 @@ bool TestRun::is_running() const noexcept {
   return state_->running;
 }
 
-void TestRun::end_as_failure(const std::string& why) noexcept try {
+void TestRun::end_as_failure(const std::string& why) noexcept {
   const std::lock_guard guard{state_->mutex};
   if (state_->running) {
     session::tell(why);
@@ -204,8 +185,6 @@ void TestRun::end_as_failure(const std::string& why) noexcept try {
     state_->end_if_unseen();
     State::end_now(EXIT_FAILURE);
   }
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
 bool TestRun::is_watched() const noexcept {
@@ -215,7 +194,7 @@ bool TestRun::is_watched() const noexcept {
 
 void TestRun::check_failed() noexcept { state_->check_has_failed = true; }
 
-void TestRun::end(End how) noexcept try {
+void TestRun::end(End how) noexcept {
   const std::lock_guard guard{state_->mutex};
   if (!state_->running || !state_->is_own()) {
     return; // a forked process that goes on by itself
@@ -235,11 +214,9 @@ void TestRun::end(End how) noexcept try {
   if (state_->page) {
     state_->page->end(how);
   }
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
-int TestRun::exit_code(int status) noexcept try {
+int TestRun::exit_code(int status) noexcept {
   const std::lock_guard guard{state_->mutex};
   if (state_->running || !state_->is_own()) {
     return status;
@@ -257,9 +234,6 @@ int TestRun::exit_code(int status) noexcept try {
                   "property SKIP_RETURN_CODE 77, which gpu_add_test() sets");
   }
   return state_->code_of_end(status);
-} catch (const std::exception& error) {
-  session::tell(error.what());
-  return EXIT_FAILURE;
 }
 
 } // namespace detail

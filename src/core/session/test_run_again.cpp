@@ -5,7 +5,6 @@
 #include "core/runlog/run_log.hpp"
 
 #include <cstdlib>
-#include <exception>
 
 namespace gputest::detail {
 
@@ -37,7 +36,7 @@ std::string TestRun::State::end_to_run_again(const policy::Stopped& stopped, con
   end_now(EXIT_FAILURE);
 }
 
-void TestRun::run_again(const policy::Stopped& stopped) noexcept try {
+void TestRun::run_again(const policy::Stopped& stopped) noexcept {
   const std::lock_guard guard{state_->mutex};
   if (!state_->page) {
     return;
@@ -53,19 +52,15 @@ void TestRun::run_again(const policy::Stopped& stopped) noexcept try {
   }
   state_->page->end(TestRun::End::failed); // its own failure
   State::end_now(EXIT_FAILURE);
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
-void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept try {
+void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept {
   const std::lock_guard guard{state_->mutex};
   const auto& page = state_->page;
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
   if (page && !page->is_measured() && !is_shown && !is_last_attempt() && !state_->is_forked()) {
     static_cast<void>(state_->end_to_run_again(stopped, "Its entry runs again"));
   }
-} catch (const std::exception& error) {
-  session::tell(error.what());
 }
 
 } // namespace gputest::detail
