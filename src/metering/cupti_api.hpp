@@ -126,7 +126,7 @@ struct VirtualMemoryProperties {
 
 // The parameters of the calls, as the driver's functions have them.
 
-/// cuMemAlloc, cuMemAllocAsync
+/// cuMemAlloc, and the beginning of those of cuMemAllocManaged.
 struct AllocParameters {
   devices::cuda::DevicePointer* pointer;
   std::size_t bytes;
@@ -137,11 +137,6 @@ struct AllocPitchParameters {
   std::size_t width_bytes;
   std::size_t height;
   unsigned element_bytes;
-};
-struct AllocManagedParameters {
-  devices::cuda::DevicePointer* pointer;
-  std::size_t bytes;
-  unsigned flags;
 };
 struct AllocAsyncParameters {
   devices::cuda::DevicePointer* pointer;

@@ -124,8 +124,7 @@ AllocationBook::Allocation DriverAllocations::asked_by(Call call, const cupti::C
     return in_context(AllocationKind::device, "cudaMallocPitch", asked.width_bytes * asked.height);
   }
   case Call::cuMemAllocManaged:
-    return in_context(AllocationKind::managed, "cudaMallocManaged",
-                      parameters_of<cupti::AllocManagedParameters>(data).bytes);
+    return in_context(AllocationKind::managed, "cudaMallocManaged", parameters_of<cupti::AllocParameters>(data).bytes);
   case Call::cuMemAllocAsync:
   case Call::cuMemAllocAsync_ptsz: {
     const auto& asked = parameters_of<cupti::AllocAsyncParameters>(data);
@@ -206,6 +205,7 @@ void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
 void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
   switch (call) {
   case Call::cuMemAlloc_v2:
+  case Call::cuMemAllocManaged:
     return add(*parameters_of<cupti::AllocParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemAllocPitch_v2: {
     const auto& made = parameters_of<cupti::AllocPitchParameters>(data);
@@ -213,8 +213,6 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
     allocation.bytes = *made.pitch * made.height;
     return add(*made.pointer, allocation);
   }
-  case Call::cuMemAllocManaged:
-    return add(*parameters_of<cupti::AllocManagedParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemAllocAsync:
   case Call::cuMemAllocAsync_ptsz:
     return add_from_pool(*parameters_of<cupti::AllocAsyncParameters>(data).pointer, asked_by(call, data));

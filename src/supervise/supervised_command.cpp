@@ -49,6 +49,21 @@ sigset_t waited_for() {
   return waited;
 }
 
+/// Also blocks these, and returns what was blocked when this was called first.
+const sigset_t& block_also(const sigset_t& set) {
+  sigset_t before{};
+  ::sigprocmask(SIG_BLOCK, &set, &before);
+  static const sigset_t before_all = before;
+  return before_all;
+}
+
+/// The signals that commands start with as blocked: those that this process had blocked at the first call.
+const sigset_t& signals_of_commands() {
+  sigset_t none{};
+  ::sigemptyset(&none);
+  return block_also(none);
+}
+
 /// The signals of waited_for(), which are blocked, and output to pass on.
 class SignalsAndOutput {
 public:
@@ -288,24 +303,6 @@ void end_by_signal(int signal) {
   ::kill(::getpid(), signal);
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   std::_Exit(128 + signal); // a signal whose default is not to end a process
-}
-
-namespace {
-
-/// Also blocks these, and returns what was blocked when this was called first.
-const sigset_t& block_also(const sigset_t& set) {
-  sigset_t before{};
-  ::sigprocmask(SIG_BLOCK, &set, &before);
-  static const sigset_t before_all = before;
-  return before_all;
-}
-
-} // namespace
-
-const sigset_t& signals_of_commands() {
-  sigset_t none{};
-  ::sigemptyset(&none);
-  return block_also(none);
 }
 
 void block_in_this_process(int signal) {

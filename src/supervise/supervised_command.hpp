@@ -5,7 +5,6 @@
 #include "core/os/test_status_page.hpp"
 
 #include <chrono>
-#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -71,9 +70,6 @@ struct CommandEnd {
 
 /// Ends this process by the signal, even if it is handled or blocked, without a core file. What was printed is written.
 [[noreturn]] void end_by_signal(int signal);
-
-/// The signals that commands start with as blocked: those that this process had blocked at the first call.
-[[nodiscard]] const sigset_t& signals_of_commands();
 
 /// From now on a write that cannot be done fails, and this process is not ended by the signal: SIGPIPE, SIGXFSZ.
 /// Commands start without that.

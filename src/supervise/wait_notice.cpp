@@ -44,11 +44,9 @@ nanoseconds unchanged_for(const struct stat& status) {
 /// A process's standard error, as it writes to it itself; none if that is not allowed. A file that is not appended to
 /// has a position of that process's own, so another descriptor of it would be overwritten.
 os::Descriptor standard_error_of(pid_t pid) {
-#if defined(SYS_pidfd_getfd)
   if (os::Descriptor shared{static_cast<int>(::syscall(SYS_pidfd_getfd, open_pidfd(pid).number(), STDERR_FILENO, 0))}) {
     return shared;
   }
-#endif
   const auto folder = "/proc/" + std::to_string(pid);
   struct stat status {};
   const auto info = os::contents_of(folder + "/fdinfo/2").value_or("");

@@ -63,6 +63,18 @@ bool has_ended(const std::string& run_name) {
                : ::kill(pid, 0) != 0 && errno == ESRCH;
 }
 
+/// By which this process reaches a folder, however long its own path is.
+std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
+
+/// Removes the folder of a run with all that is in it.
+void remove_run(const Descriptor& workers, const std::string& run_name) {
+  constexpr int most_tries = 100; // processes that end now may add a file
+  std::error_code error;
+  for (int i = 0; i < most_tries && (i == 0 || error); ++i) {
+    fs::remove_all(path_of(workers) + "/" + run_name, error);
+  }
+}
+
 /// Removes what was left behind by a run that the machine did not outlive.
 void remove_leftovers(const Descriptor& workers) {
   for (const auto& name : names_in(workers)) {
@@ -71,9 +83,6 @@ void remove_leftovers(const Descriptor& workers) {
     }
   }
 }
-
-/// By which this process reaches a folder, however long its own path is.
-std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
 
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
 void remove_at_its_end(const MeetingPlace& place, const Descriptor& workers) {
@@ -108,7 +117,6 @@ MeetingPlace open_meeting_place(const std::string& worker_key) {
     found.problem = "the end of ctest could not be seen here";
     return found;
   }
-  found.worker_key = worker_key;
   found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
   // Where /tmp cannot be used, the folder is below the ledger's.
   std::string home;
@@ -274,14 +282,6 @@ std::vector<std::string> names_in(const Descriptor& folder) {
     names.push_back(at->path().filename());
   }
   return names;
-}
-
-void remove_run(const Descriptor& workers, const std::string& run_name) {
-  constexpr int most_tries = 100; // processes that end now may add a file
-  std::error_code error;
-  for (int i = 0; i < most_tries && (i == 0 || error); ++i) {
-    fs::remove_all(path_of(workers) + "/" + run_name, error);
-  }
 }
 
 PresenceLock::PresenceLock(const Descriptor& folder, const char* name)

@@ -44,8 +44,7 @@ using Clock = std::chrono::steady_clock;
 ///
 /// Beside the worker keys it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.
 struct MeetingPlace {
-  std::string path; ///< of the worker key's folder
-  std::string worker_key;
+  std::string path;       ///< of the worker key's folder
   std::string run_name;   ///< `<ctest's pid>-<start>-<pid namespace>`
   Descriptor ctest;       ///< a pidfd, readable when ctest has ended
   Descriptor user_folder; ///< user_folder()
@@ -125,9 +124,6 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
 
 /// The names in a folder, but `.` and `..`.
 [[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);
-
-/// Removes the folder of a run with all that is in it.
-void remove_run(const Descriptor& workers, const std::string& run_name);
 
 /// This process among those that show their presence in one file of a folder, each by the lock of a byte. A mark
 /// goes with its process, however that ends.

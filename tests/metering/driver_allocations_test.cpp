@@ -123,7 +123,7 @@ TEST_F(DriverAllocationsTest, asks_before_each_call_that_makes_memory_of_a_devic
   std::size_t pitch = 0;
   expect({3_MiB}, Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, (3_MiB).count()});
   expect({8_B}, Call::cuMemAllocPitch_v2, cupti::AllocPitchParameters{&pointer, &pitch, 4, 2, 4});
-  expect({5_B}, Call::cuMemAllocManaged, cupti::AllocManagedParameters{&pointer, 5, 0});
+  expect({5_B}, Call::cuMemAllocManaged, cupti::AllocParameters{&pointer, 5});
   const cupti::ArrayDescriptor array{10, 2, 0x20, 1};
   void* handle = nullptr;
   expect({80_B}, Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&handle, &array});
@@ -180,7 +180,7 @@ TEST_F(DriverAllocationsTest, knows_kinds) {
   devices::cuda::DevicePointer pool = 1;
   devices::cuda::DevicePointer managed = 2;
   call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pool, 10, nullptr});
-  call(Call::cuMemAllocManaged, cupti::AllocManagedParameters{&managed, 20, 1});
+  call(Call::cuMemAllocManaged, cupti::AllocParameters{&managed, 20});
   const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   const std::map<devices::AllocationKind, Bytes> expected{{devices::AllocationKind::pool, Bytes{10}},

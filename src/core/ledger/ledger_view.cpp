@@ -42,12 +42,10 @@ os::ProcessState state_of(const Record& record) {
 
 } // namespace
 
-bool ledger_exists(const std::string& folder) { return os::has_store(folder, ledger_name); }
-
 LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const DeviceProbe>& probe) {
   LedgerView view;
   view.folder = folder;
-  view.exists = ledger_exists(folder);
+  view.exists = os::has_store(folder, ledger_name);
   if (!view.exists) {
     return view;
   }
@@ -81,7 +79,7 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
 
 LedgerView look_at_ledger(const Settings& settings) {
   const std::string folder = os::ledger_folder(settings.folder, settings.devices);
-  if (!ledger_exists(folder)) { // opening simulated devices would create the folder
+  if (!os::has_store(folder, ledger_name)) { // opening simulated devices would create the folder
     LedgerView view;
     view.folder = folder;
     return view;
@@ -94,11 +92,11 @@ LedgerView look_at_ledger(const Settings& settings) {
 
 std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices) {
   std::vector<std::string> uuids;
-  for (std::size_t i = 0; i < view.uuids.size(); ++i) {
-    if ((devices & (policy::DeviceMask{1} << i)) != 0) {
-      uuids.push_back(view.uuids[i]);
+  for_each_device(devices, [&](std::size_t index) {
+    if (index < view.uuids.size()) {
+      uuids.push_back(view.uuids[index]);
     }
-  }
+  });
   return uuids;
 }
 

@@ -22,9 +22,6 @@ struct LedgerView : Ledger::Contents {
   std::vector<os::ProcessState> states; ///< of the processes of `records`
 };
 
-/// Whether a process has used the ledger in `folder`. Creates nothing. Throws LedgerError if that cannot be found out.
-[[nodiscard]] bool ledger_exists(const std::string& folder);
-
 /// Reads the ledger in `folder`; does not create one. Throws LedgerError.
 [[nodiscard]] LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const DeviceProbe>& probe);
 

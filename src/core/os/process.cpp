@@ -81,10 +81,7 @@ OfWorker& of_worker() {
   return of_worker;
 }
 
-bool is_ctest(const std::string& path) {
-  const auto name = path.substr(path.rfind('/') + 1);
-  return name == "ctest" || name == "ctest3"; // as some distributions call it beside an older one
-}
+bool is_ctest(const std::string& path) { return path.substr(path.rfind('/') + 1) == "ctest"; }
 
 } // namespace
 

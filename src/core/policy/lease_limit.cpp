@@ -7,16 +7,27 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
-/// `Sort` for a suite that GoogleTest calls `Instance/Sort/0`.
-std::string suite_in_source(const std::string& suite) {
-  const auto names = names_in_source(suite + ".test");
-  return names.substr(0, names.find(','));
+/// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST().
+std::string names_in_source(const std::string& test) {
+  const auto dot = test.find('.');
+  if (dot == std::string::npos || test.find_first_of(" :") != std::string::npos) {
+    return "<suite>, <test>";
+  }
+  std::string suite = test.substr(0, dot);
+  if (const auto slash = suite.rfind('/');
+      slash != std::string::npos && suite.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
+    suite.erase(slash); // the index of a type
+  }
+  const std::string name = test.substr(dot + 1);
+  return suite.substr(suite.find('/') == std::string::npos ? 0 : suite.find('/') + 1) + ", " +
+         name.substr(0, name.find('/'));
 }
 
 /// An annotation up to the words: `GPUTEST_NEEDS(Sort, keys, `.
 std::string annotation_of(const std::string& name, Named named) {
-  return named == Named::suite ? "GPUTEST_SUITE_NEEDS(" + suite_in_source(name) + ", "
-                               : "GPUTEST_NEEDS(" + names_in_source(name) + ", ";
+  const auto names = names_in_source(named == Named::suite ? name + ".test" : name);
+  return named == Named::suite ? "GPUTEST_SUITE_NEEDS(" + names.substr(0, names.find(',')) + ", "
+                               : "GPUTEST_NEEDS(" + names + ", ";
 }
 
 std::string end_of(Named named) { return named == Named::suite ? ", suite_lease)" : ")"; }
@@ -65,21 +76,6 @@ std::string as_written(Bytes bytes, const char* between) {
   const std::uint64_t whole = bytes.count() / mebibyte + (bytes.count() % mebibyte == 0 ? 0 : 1);
   return whole % mebibytes_in_a_gibibyte == 0 ? std::to_string(whole / mebibytes_in_a_gibibyte) + between + "GiB"
                                               : std::to_string(whole) + between + "MiB";
-}
-
-std::string names_in_source(const std::string& test) {
-  const auto dot = test.find('.');
-  if (dot == std::string::npos || test.find_first_of(" :") != std::string::npos) {
-    return "<suite>, <test>";
-  }
-  std::string suite = test.substr(0, dot);
-  if (const auto slash = suite.rfind('/');
-      slash != std::string::npos && suite.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
-    suite.erase(slash); // the index of a type
-  }
-  const std::string name = test.substr(dot + 1);
-  return suite.substr(suite.find('/') == std::string::npos ? 0 : suite.find('/') + 1) + ", " +
-         name.substr(0, name.find('/'));
 }
 
 std::string beyond_all_devices(Bytes largest) {

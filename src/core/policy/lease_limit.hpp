@@ -27,9 +27,6 @@ struct BeyondLease {
 /// A size as whole MiB or GiB, rounded up, so that what is advised is enough: `3GiB`; with `_` between, `3_GiB`.
 [[nodiscard]] std::string as_written(Bytes bytes, const char* between = "");
 
-/// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST(). Pure.
-[[nodiscard]] std::string names_in_source(const std::string& test);
-
 /// For a test that needs more than any device here has for a test: what to do, as declaring it would not help. Pure.
 [[nodiscard]] std::string beyond_all_devices(Bytes largest);
 

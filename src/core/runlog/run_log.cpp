@@ -199,12 +199,7 @@ JsonObject& JsonObject::number(std::string_view name, std::uint64_t value) {
 
 JsonObject& JsonObject::seconds(std::string_view name, double value) {
   begin(name);
-  // Not by a format for floating-point numbers, which follows the locale.
-  const auto micros = std::llround(std::isfinite(value) ? std::clamp(value, -1e12, 1e12) * 1e6 : 0.0);
-  const auto size = static_cast<unsigned long long>(std::llabs(micros));
-  std::array<char, 48> digits{};
-  std::snprintf(digits.data(), digits.size(), "%s%llu.%06llu", micros < 0 ? "-" : "", size / 1000000, size % 1000000);
-  members_ += digits.data();
+  members_ += policy::fixed(std::isfinite(value) ? std::clamp(value, -1e12, 1e12) : 0.0, 6);
   return *this;
 }
 

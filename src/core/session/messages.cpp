@@ -84,6 +84,18 @@ std::string describe(const ledger::Record& record, std::uint64_t excess) {
   return text + ")";
 }
 
+/// What each of them, and this process, has of its devices without a lease: `this process 4 GiB, Sort.Keys (pid 4711)
+/// 512 MiB`. The largest first.
+std::string describe_overheads(const ledger::Blocked& blocked) {
+  InOrder others;
+  for (const auto& other : blocked.blockers) {
+    const Bytes overhead{other.claim.overhead_bytes};
+    others.emplace(std::pair{0, overhead.count()},
+                   other.who + " (pid " + std::to_string(other.pid) + ") " + to_string(overhead));
+  }
+  return "this process " + to_string(Bytes{blocked.own_overhead_bytes}) + (others.empty() ? "" : ", ") + listed(others);
+}
+
 /// What to do about memory that was taken without a lease at `where`; empty: nobody knows where.
 std::string remedy_at(const std::string& where) {
   const auto has = [&](const char* words) { return where.find(words) != std::string::npos; };
@@ -117,16 +129,6 @@ std::string short_duration(std::chrono::seconds duration) {
 }
 
 std::string describe(const ledger::Record& record) { return describe(record, 0); }
-
-std::string describe_overheads(const ledger::Blocked& blocked) {
-  InOrder others;
-  for (const auto& other : blocked.blockers) {
-    const Bytes overhead{other.claim.overhead_bytes};
-    others.emplace(std::pair{0, overhead.count()},
-                   other.who + " (pid " + std::to_string(other.pid) + ") " + to_string(overhead));
-  }
-  return "this process " + to_string(Bytes{blocked.own_overhead_bytes}) + (others.empty() ? "" : ", ") + listed(others);
-}
 
 std::string describe(const ledger::Blocked& blocked) {
   // The cause first: those that have more than they claimed; then, as the ledger names them, those ahead in the queue,
@@ -339,15 +341,15 @@ std::string rank_would_wait(const std::string& who, const std::string& what, con
          "<bytes> -- mpirun ...";
 }
 
-std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
-                         const ledger::Record& parent_lease) {
+std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const MpiRank& rank,
+                         int ranks_on_a_device, std::size_t devices, const ledger::Record& parent_lease) {
   const auto figure = policy::as_written(needed);
-  return "this process is an MPI rank (" + shared.rank.because + " of " + std::to_string(shared.rank.local_size) +
+  return "this process is an MPI rank (" + rank.because + " of " + std::to_string(rank.local_size) +
          ") under the lease of " + describe(parent_lease) + ", and asks for " + what + ". Up to " +
-         std::to_string(shared.ranks_on_a_device) + " ranks share each of its " + std::to_string(shared.devices) +
+         std::to_string(ranks_on_a_device) + " ranks share each of its " + std::to_string(devices) +
          " devices, which with the contexts of the others is " + to_string(needed) +
          " of a device, and the lease has " + to_string(leased) + ". Write MEMORY " + figure +
-         " in gpu_add_test() (gputest run --memory " + figure + "), or GPUS " + std::to_string(shared.rank.local_size) +
+         " in gpu_add_test() (gputest run --memory " + figure + "), or GPUS " + std::to_string(rank.local_size) +
          " for a device a rank";
 }
 

@@ -26,10 +26,6 @@ inline constexpr const char* simulated_instead =
 /// What somebody holds or waits for: `Sort.Keys (pid 4711, 3 GiB, for 12 s)`.
 [[nodiscard]] std::string describe(const ledger::Record& record);
 
-/// What each of them, and this process, has of its devices without a lease: `this process 4 GiB, Sort.Keys (pid 4711)
-/// 512 MiB`. Names the first few, the largest first.
-[[nodiscard]] std::string describe_overheads(const ledger::Blocked& blocked);
-
 /// Who stands in the way, in one line; names the first few. Those that have memory beyond their claims come first.
 [[nodiscard]] std::string describe(const ledger::Blocked& blocked);
 
@@ -126,16 +122,10 @@ struct OwnUse {
 [[nodiscard]] std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
                                           const ledger::Blocked& blocked);
 
-/// How the ranks of this machine share the devices of a lease.
-struct SharedBy {
-  MpiRank rank;
-  int ranks_on_a_device = 1;
-  std::size_t devices = 1;
-};
-
-/// More than a rank's part of the lease under which all ranks run; `needed` is what all ranks on a device would need.
-[[nodiscard]] std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
-                                       const ledger::Record& parent_lease);
+/// More than a rank's part of the lease of so many devices, under which all ranks run; `needed` is what all ranks on a
+/// device would need.
+[[nodiscard]] std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const MpiRank& rank,
+                                       int ranks_on_a_device, std::size_t devices, const ledger::Record& parent_lease);
 
 /// CUDA was in use before devices could be chosen.
 [[nodiscard]] std::string began_too_early(const std::vector<Device>& devices);

@@ -110,7 +110,7 @@ Outcome ParentLease::check(const Request& request) const {
     return {};
   }
   return {Outcome::Kind::fail,
-          beyond_share(to_string(request), needed, leased(), {*rank_, ranks_, devices_.size()}, holder_)};
+          beyond_share(to_string(request), needed, leased(), *rank_, ranks_, devices_.size(), holder_)};
 }
 
 Outcome ParentLease::beyond(const Request& request) const {

@@ -8,7 +8,6 @@
 
 #include <gputest/error.hpp>
 
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <list>
@@ -162,11 +161,10 @@ void Lease::release() noexcept {
 
 namespace {
 
+/// Of one that is not outside.
 Claimant::Stage stage_of(policy::Stage stage) {
-  using Stage = Claimant::Stage;
-  constexpr std::array stages{
-      Stage::inside /* outside */, Stage::entering, Stage::inside, Stage::waiting, Stage::holding, Stage::idle};
-  return stages.at(static_cast<std::size_t>(stage));
+  static_assert(static_cast<int>(policy::Stage::idle) == static_cast<int>(Claimant::Stage::idle) + 1);
+  return static_cast<Claimant::Stage>(static_cast<int>(stage) - 1);
 }
 
 policy::DeviceMask devices_of(const policy::Claim& claim) {

@@ -76,7 +76,6 @@ TEST_F(CtestProcess, is_not_found_where_no_ancestor_is_one) {
 TEST_F(CtestProcess, is_the_nearest_one_behind_other_processes_by_the_name_of_its_program) {
   const std::string ctest = shell_named("ctest");
   EXPECT_EQ(found_by(below(ctest, {"-j8"}, find)).second, "ctest -j8");
-  EXPECT_EQ(found_by(below(shell_named("ctest3"), {"-j8"}, find)).second, "ctest -j8");
   const auto behind_others = below(shell_named("ctestify"), {}, below("/bin/sh", {}, find));
   EXPECT_EQ(found_by(below(ctest, {"-j8"}, behind_others)).second, "ctest -j8");
   EXPECT_EQ(found_by(below(ctest, {"-j8"}, below(ctest, {}, find))).second, "ctest without -j");
