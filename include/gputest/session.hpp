@@ -44,8 +44,10 @@ struct Findings {
 /// adapter for its test framework.
 ///
 /// At most one object exists in a process; it lives until the process needs no device any more. Thread-safe; while a
-/// call blocks, calls of other threads wait, including those of a Lease. No other interface of gputest reads a setting
-/// from the environment in a process that has one; enter() and report_end() read GPUTEST_ENTRY, and remove it.
+/// call blocks, calls of other threads wait, including those of a Lease. A forked process must not use that of its
+/// parent: what asks or sets something throws Error, and the rest does nothing. It may make its own. No other interface
+/// of gputest reads a setting from the environment in a process that has one; enter() and report_end() read
+/// GPUTEST_ENTRY, and remove it.
 class Session {
 public:
   /// Throws InvalidSetting for impossible devices or a folder that is not an absolute path, and Error if this process

@@ -51,8 +51,21 @@ Gate::Gate(Settings settings, Entry entry, std::string program, Overhead::Now no
   runlog::configure(settings_.log, messages_.full_name(""));
 }
 
+std::unique_lock<std::mutex> Gate::lock_unless_forked() const {
+  return is_forked() ? std::unique_lock<std::mutex>{} : std::unique_lock{mutex_};
+}
+
+std::unique_lock<std::mutex> Gate::lock() const {
+  auto guard = lock_unless_forked();
+  if (!guard) {
+    throw Error{"this process was forked from the one that made the gputest::Session, and must not use it: make its "
+                "own, or leave the lease to its parent"};
+  }
+  return guard;
+}
+
 Outcome Gate::enter(const Plan& plan, Role role) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   for (const auto& request : plan.requests) {
     check_request(request, "the plan");
   }
@@ -80,20 +93,20 @@ Outcome Gate::enter(const Plan& plan, Role role) {
 
 void Gate::set_entry(Entry entry) {
   check_request(entry.request, "the CTest entry");
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   entry_ = std::move(entry);
   place_.fit(entry_);
   is_announced_ = false;
 }
 
 void Gate::while_waiting(std::function<void(const std::string&)> on_wait) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   messages_.while_waiting(std::move(on_wait));
 }
 
 Outcome Gate::check(const Request& request, const std::string& test) {
   check_request(request, test);
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   if (role_ == Role::in_place_of_parent) {
     return {};
   }
@@ -110,13 +123,13 @@ Outcome Gate::check_devices(const Request& request, const std::string& test) {
 
 bool Gate::would_check(const Request& request, const std::string& test) {
   check_request(request, test);
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   return role_ == Role::in_place_of_parent || check_devices(request, test).kind == Outcome::Kind::granted;
 }
 
 Outcome Gate::foresee(const Request& request, const std::string& test) {
   check_request(request, test);
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   if (role_ == Role::in_place_of_parent) {
     return {};
   }
@@ -130,7 +143,7 @@ Outcome Gate::skip_after_problem(const std::string& test) const {
 
 Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   check_request(request, test);
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   if (is_leased_) {
     throw NestedLease{test + " asked for a lease of " + memory_text(request) + " while " +
                       (test == held_.test ? "it" : held_.test) + " has one of " + memory_text(held_.request) +
@@ -187,18 +200,18 @@ Outcome Gate::acquire(Request request, const std::string& test) {
 }
 
 bool Gate::holds(std::uint64_t number) const {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock_unless_forked();
   return is_leased_ && held_.number == number;
 }
 
 std::optional<Bytes> Gate::allocated() const {
-  const std::lock_guard guard{mutex_};
-  return measuring_.allocated();
+  const auto guard = lock_unless_forked();
+  return guard ? measuring_.allocated() : std::nullopt;
 }
 
 void Gate::release(std::optional<std::uint64_t> number) noexcept {
-  const std::lock_guard guard{mutex_};
-  if (!is_leased_ || (number && *number != held_.number)) {
+  const auto guard = lock_unless_forked();
+  if (!guard || !is_leased_ || (number && *number != held_.number)) {
     return;
   }
   is_leased_ = false;
@@ -214,7 +227,10 @@ void Gate::release(std::optional<std::uint64_t> number) noexcept {
 }
 
 Findings Gate::examine(const std::string& test) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock_unless_forked();
+  if (!guard) {
+    return {};
+  }
   if (is_leased_) {
     note_error(test, process_.synchronize_and_trim().error);
     add_problems(measuring_.check_overuse());
@@ -286,15 +302,15 @@ void Gate::note_error(const std::string& test, const std::string& error) {
 }
 
 void Gate::count_unleased(const std::string& where) {
-  const std::lock_guard guard{mutex_};
-  if (role_ != Role::in_place_of_parent && !is_leased_) {
+  const auto guard = lock_unless_forked();
+  if (guard && role_ != Role::in_place_of_parent && !is_leased_) {
     note_error(where, find_unleased(where));
   }
 }
 
 void Gate::watch_unleased(const std::string& test) {
-  const std::lock_guard guard{mutex_};
-  if (role_ != Role::in_place_of_parent && !is_leased_) {
+  const auto guard = lock_unless_forked();
+  if (guard && role_ != Role::in_place_of_parent && !is_leased_) {
     measuring_.watch(test);
   }
 }
@@ -302,7 +318,7 @@ void Gate::watch_unleased(const std::string& test) {
 std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_again) {
   // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
   const std::unique_lock guard{mutex_, std::try_to_lock};
-  if (!guard || role_ == Role::in_place_of_parent || !place_.has_devices()) {
+  if (!guard || is_forked() || role_ == Role::in_place_of_parent || !place_.has_devices()) {
     return {};
   }
   const auto* const held = is_leased_ ? &held_.request : nullptr;

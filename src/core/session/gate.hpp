@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/process.hpp"
 #include "core/policy/request.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/session/account.hpp"
@@ -26,7 +27,7 @@ namespace gputest::session {
 /// lease back and is examined. The public Session is this, and so is the use of devices by a launcher.
 ///
 /// It owns the lease and the lines of the run log about it. Functions with the name of one of Session's do what that
-/// one promises. Thread-safe where Session is.
+/// one promises. Thread-safe where Session is. Inert in a forked process: the lease is the parent's.
 class Gate {
 public:
   /// Whose leases these are.
@@ -120,6 +121,13 @@ private:
   void note_error(const std::string& test, const std::string& error);
   void log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept;
 
+  [[nodiscard]] bool is_forked() const { return pid_ != os::own_pid(); }
+  /// Locks the mutex. Not in a forked process: a thread that only the parent has may hold it, and wait for a device.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_unless_forked() const;
+  /// The same; throws Error in a forked process.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const;
+
+  const pid_t pid_ = os::own_pid();
   mutable std::mutex mutex_; ///< of what follows
   Settings settings_;
   Entry entry_;
@@ -141,7 +149,7 @@ private:
   Findings findings_;             ///< since the last examine()
 };
 
-/// That of this process's Session; null without one.
+/// The gate of this process's Session; null without one.
 [[nodiscard]] std::shared_ptr<Gate> gate_of_process();
 
 /// Whether this process has, or had, a Session.

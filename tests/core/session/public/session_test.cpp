@@ -18,10 +18,14 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -312,6 +316,65 @@ TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_
               return entered && own().stage == Stage::holding ? 0 : 1;
             }),
             0);
+}
+
+TEST_F(CoreSession, leaves_a_forked_process_alone_also_while_another_thread_waits_for_a_lease) {
+  settings_.devices = "simulated:1x4GiB,context=0";
+  const pid_t holder = tests::start_keeper([&] {
+    auto other = std::make_unique<Session>(settings_, entry_);
+    static_cast<void>(other->enter({}));
+    auto held = other->lease(2_GiB, "Sort.Keys");
+    return std::pair{std::move(other), std::move(held)};
+  });
+  auto& session = enter();
+  std::promise<void> waits;
+  std::promise<void> has_forked;
+  bool is_told = false; // by the thread
+  session.while_waiting([&](const std::string&) {
+    if (!std::exchange(is_told, true)) {
+      waits.set_value();
+      has_forked.get_future().wait();
+    }
+  });
+  std::thread thread{[&] { EXPECT_TRUE(session.lease(3_GiB, "Sort.Pairs")); }};
+  waits.get_future().wait();
+  const pid_t child = tests::start_child([&] {
+    const std::string said = tests::message_of<Error>([&] { static_cast<void>(session.lease(1_GiB, "Sort.Odd")); });
+    EXPECT_THAT(said, HasSubstr("this process was forked from the one that made the gputest::Session"));
+    EXPECT_THROW(static_cast<void>(session.check(1_GiB, "Sort.Odd")), Error);
+    memory_resource resource;
+    EXPECT_THROW(static_cast<void>(resource.allocate(1)), LeaseExceeded);
+    const SimulatedBuffer buffer{1_MiB};
+    session.count_unleased("Sort.Odd");
+    session.watch_unleased("Sort.Odd");
+    EXPECT_EQ(session.allocated(), std::nullopt);
+    EXPECT_EQ(session.explain_out_of_memory("Sort.Odd"), "");
+    session.release();
+    EXPECT_TRUE(session.examine("Sort.Odd").problems.empty());
+    session_.reset();
+    EXPECT_EQ(tests::message_of<Error>([&] { const Session own{settings_, entry_}; }), "done");
+    return HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(tests::end_of(child), 0);
+  ::kill(holder, SIGKILL);
+  EXPECT_EQ(tests::end_of(holder), -SIGKILL);
+  has_forked.set_value();
+  thread.join();
+}
+
+TEST_F(CoreSession, gives_nothing_of_its_lease_back_in_a_forked_process) {
+  settings_.log = folder_.path() + "/log";
+  auto& session = enter();
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  EXPECT_EQ(tests::in_child([&] {
+              const bool is_held = bool{lease};
+              session_.reset();
+              return is_held ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(tests::count_events(settings_.log, "release"), 0);
+  EXPECT_TRUE(lease);
+  EXPECT_EQ(own().stage, Stage::holding);
 }
 
 TEST_F(CoreSession, follows_a_lease_that_is_moved) {
