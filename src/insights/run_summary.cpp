@@ -53,13 +53,13 @@ RunSummary summarise(const RunLog& log) {
     sums.waited += wait.in_vain ? wait.waited : 0; // others are in what was granted
   }
   double leased = 0;
+  double measured = 0;
   double used = 0;
-  bool measured = false;
   for (const auto& lease : log.leases) {
     sums.waited += lease.begun - lease.asked;
     leased += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
     for (const auto& [device, peak] : lease.peaks) {
-      measured = true;
+      measured += static_cast<double>(lease.bytes) * held(lease);
       used += static_cast<double>(peak) * held(lease);
     }
   }
@@ -69,7 +69,8 @@ RunSummary summarise(const RunLog& log) {
   }
   if (capacity > 0) {
     sums.leased = leased / capacity;
-    sums.used = measured ? used / capacity : -1;
+    sums.measured = measured / capacity;
+    sums.used = measured > 0 ? used / capacity : -1;
   }
   return sums;
 }
@@ -140,7 +141,7 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   if (sums.waited > 0.05 * sums.wall) {
     auto text = fmt::format("Tests waited for {} in all.", in_words(sums.waited));
     if (const auto causes = causes_of_waits(log); !causes.empty() && causes.front().seconds > 0) {
-      text += fmt::format(" Most of that was for {}: {}.", causes.front().name, in_words(causes.front().seconds));
+      text += fmt::format(" The largest part was for {}: {}.", causes.front().name, in_words(causes.front().seconds));
     }
     found.emplace_back(sums.waited / sums.wall, text);
   }
@@ -175,12 +176,12 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
                     *log.jobs, share * 100,
                     sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
   }
-  if (sums.used >= 0 && sums.leased > 0.3 && sums.used < 0.5 * sums.leased) {
+  if (sums.used >= 0 && sums.measured > 0.3 && sums.used < 0.5 * sums.measured) {
     found.emplace_back(
-        sums.leased - sums.used,
-        fmt::format("Tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest needs\" names those "
+        sums.measured - sums.used,
+        fmt::format("Measured tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest needs\" names those "
                     "that ask for too much.",
-                    sums.leased * 100, sums.used * 100));
+                    sums.measured * 100, sums.used * 100));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> texts;

@@ -21,6 +21,7 @@ struct RunSummary {
   bool open_ended = false; ///< it still runs, or a killed process wrote the last line: it takes longer than `wall`
   double waited = 0;       ///< by all tests together
   double leased = -1;      ///< of all memory, on average over time; -1: there is no device
+  double measured = 0;     ///< the part of `leased` whose use was measured
   double used = -1;        ///< the same of the measured peaks; -1: nothing was measured
 };
 [[nodiscard]] RunSummary summarise(const RunLog& log);

@@ -138,8 +138,9 @@ void add_log(Needs& needs, const std::string& name, const std::string& text) {
                     if_any(line, "declared_bytes"),
                     line.at("declared_by") == "estimate",
                     if_any(line, "possible_bytes").value_or(Bytes{})};
-    auto& need = needs[key];
-    need.at = std::max(need.at, static_cast<std::uint64_t>(std::clamp(line.at("t").get<double>(), 0.0, 1e12)));
+    const double at = line.at("t").get<double>();
+    auto& need = needs[key]; // the line has all that is read
+    need.at = std::max(need.at, static_cast<std::uint64_t>(std::clamp(at, 0.0, 1e12)));
     add(need, took);
     changed.push_back(&need);
   });
@@ -157,8 +158,11 @@ Needs parse_needs(const std::string& text) {
                            if_any(took, "declared_bytes"), took.at("estimated").get<bool>(),
                            if_any(took, "possible_bytes").value_or(Bytes{})});
     }
-    needs[{line.at("test").get<std::string>(), line.at("simulated").get<bool>(),
-           line.at("device_gib").get<std::uint64_t>()}] = need;
+    const NeedKey key{line.at("test").get<std::string>(), line.at("simulated").get<bool>(),
+                      line.at("device_gib").get<std::uint64_t>()};
+    if (!need.took.empty()) {
+      needs[key] = need;
+    }
   });
   return needs;
 }

@@ -32,11 +32,11 @@ A claim can have a remark:
   ending              the process is exiting, and gives up its claim in a moment
   kept by a child     the process has exited, but a child that it forked has not; or it runs in another container
 
-Below the table is which processes gputest has started again, and why. Other users' cannot be seen.
+Below the table is which processes gputest has started again, and why; those of other users are not shown there.
 
-MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Waiting processes are
-listed in the order of arrival. A test that ctest holds back while others of its size run has no process yet, and
-is not listed. The ledger is read without its mutex, so lines may show different moments. The last line is the ledger's folder.
+MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Processes that wait for
+memory are listed in the order of arrival, and after them those that wait to enter, in theirs. A test that ctest holds back
+while others of its size run has no process yet, and is not listed. The ledger is read without its mutex, so lines may show different moments. The last line is the ledger's folder.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning

@@ -133,10 +133,8 @@ std::string claimed_memory(const Document& process) {
   if (process["whole_devices"].get<bool>()) {
     return "whole device";
   }
-  const auto& claim = process["claim"];
-  return claim == "context" || claim == "idle_worker" || claim == "ended"
-             ? "-"
-             : to_string(Bytes{process["memory_bytes"].get<std::uint64_t>()});
+  const Bytes memory{process["memory_bytes"].get<std::uint64_t>()};
+  return memory == Bytes{} ? "-" : to_string(memory);
 }
 
 } // namespace

@@ -25,7 +25,7 @@ struct People {
 [[nodiscard]] nlohmann::ordered_json make_status(const ledger::LedgerView& view,
                                                  std::chrono::system_clock::time_point now, const People& people);
 
-/// The same for people: a table, or one line that says `nobody`; and a line that says where the ledger is.
+/// The same for people: a table, or a line that says that no process is on the ledger; and the ledger's folder.
 [[nodiscard]] std::string to_text(const nlohmann::ordered_json& status);
 
 } // namespace gputest::tool

@@ -181,7 +181,7 @@ TEST(RunSummaries, say_what_stands_out) {
          wait.waited = 100;
          run.waits = {LoggedWait{}, wait};
        },
-       {"Tests waited for 51.0 s in all. Most of that was for fft: 2 min."}},
+       {"Tests waited for 51.0 s in all. The largest part was for fft: 2 min."}},
       {"idle jobs",
        [](RunLog& run) { run.processes[0].ended = run.leases[0].ended = 1799; },
        {"GPU tests kept ctest's jobs (-j1) busy for 80 % of the time, and 80 % of the memory was leased. A test that "
@@ -212,8 +212,16 @@ TEST(RunSummaries, say_what_stands_out) {
        {"Tests that take a whole GPU held 50 % of the GPUs' time. No other test runs beside them, whatever -j is."}},
       {"memory that is leased and not used",
        [](RunLog& run) { run.leases[0].peaks["GPU-1"] = 490; },
-       {"Tests leased 100 % of the memory and used 49 %. \"gputest needs\" names those that ask for too much."}},
+       {"Measured tests leased 100 % of the memory and used 49 %. \"gputest needs\" names those that ask for too "
+        "much."}},
       {"nothing was measured", [](RunLog& run) { run.leases[0].peaks.clear(); }, nothing},
+      {"what one of two leases used is not known",
+       [](RunLog& run) {
+         run.leases.push_back(run.leases[0]);
+         run.leases[0].ended = run.leases[1].asked = run.leases[1].begun = 1400;
+         run.leases[1].peaks.clear();
+       },
+       nothing},
   };
   for (const auto& [what, change, texts] : cases) {
     auto run = run_of_one();

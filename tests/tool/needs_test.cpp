@@ -153,6 +153,21 @@ TEST(Needs, of_tests_that_can_run_without_others_of_their_entry_are_the_tests_ow
   EXPECT_EQ(needs.size(), 2U);
 }
 
+TEST(Needs, leave_out_a_line_that_lacks_a_part_with_all_that_it_has) {
+  auto without_time = line({});
+  without_time.replace(0, without_time.find(','), "{");
+  without_time.erase(1, 1);
+  Needs needs;
+  add_log(needs, "run-1.jsonl", without_time);
+  EXPECT_TRUE(needs.empty());
+  add_log(needs, "run-1.jsonl", line({}));
+  auto text = to_text(needs);
+  EXPECT_EQ(parse_needs(text).size(), 1U);
+  const auto took = text.find(R"("took":[)") + 8;
+  text.erase(took, text.find(']') - took);
+  EXPECT_TRUE(parse_needs(text).empty()) << text;
+}
+
 TEST(Needs, of_simulated_devices_and_of_other_sizes_are_kept_apart) {
   Needs needs;
   add_log(needs, "1",

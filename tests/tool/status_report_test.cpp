@@ -25,7 +25,7 @@ std::string name_of_user(std::uint32_t uid) { return uid == 0 ? "root" : "user" 
 constexpr std::int64_t again_pid = 666;
 
 std::optional<std::string> variable_of(pid_t pid, const std::string& name) {
-  return pid != again_pid           ? std::nullopt
+  return pid != again_pid            ? std::nullopt
          : name == "GPUTEST_ATTEMPT" ? std::optional<std::string>{"3"}
                                      : "it needs\n9 GiB";
 }
@@ -162,19 +162,26 @@ TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_proc
   ended.alive = false;
   const auto status = status_of({with_pid(Stage::holding, 1, stopped_pid), with_pid(Stage::holding, 2, ended_pid),
                                  with_pid(Stage::holding, 3, ending_pid), ended, entry_of(Stage::idle, 5, "test")});
-  EXPECT_EQ(to_text(status), "PID  USER  TEST  CLAIM                       DEVICES       CONTEXT  MEMORY   FOR\n"
-                             "777  root  test  lease, stopped              GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
-                             "888  root  test  lease, kept by a child      GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
-                             "999  root  test  lease, ending               GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
-                             "105  root  test  idle worker                 GPU-aaaaaaaa  512 MiB       -  12 s\n"
-                             "888  root  test  ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n"
-                             "no process waits; tests that ctest holds back while others of their size run are not listed\n"
-                             "ledger: /folder (private to one user)\n");
+  EXPECT_EQ(to_text(status),
+            "PID  USER  TEST  CLAIM                       DEVICES       CONTEXT  MEMORY   FOR\n"
+            "777  root  test  lease, stopped              GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
+            "888  root  test  lease, kept by a child      GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
+            "999  root  test  lease, ending               GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
+            "105  root  test  idle worker                 GPU-aaaaaaaa  512 MiB       -  12 s\n"
+            "888  root  test  ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n"
+            "no process waits; tests that ctest holds back while others of their size run are not listed\n"
+            "ledger: /folder (private to one user)\n");
   std::vector<std::string> owners;
   for (const auto& process : status["processes"]) {
     owners.push_back(process["owner"]);
   }
   EXPECT_EQ(owners, (std::vector<std::string>{"stopped", "children", "ending", "running", "ended"}));
+}
+
+TEST(StatusReport, has_the_memory_of_an_ended_process_that_counts_until_it_is_free) {
+  auto ended = entry_of(Stage::holding, 1, "test");
+  ended.alive = false;
+  EXPECT_THAT(to_text(status_of({ended})), testing::HasSubstr("not yet back  GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"));
 }
 
 TEST(StatusReport, says_which_processes_run_again_and_why) {
