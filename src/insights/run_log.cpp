@@ -162,7 +162,7 @@ private:
     rename(log_.problems);
   }
 
-  /// What the process has not ended itself, its last line ends.
+  /// Ends, at the time of the process's last line, what it has not ended itself.
   void forget(std::int64_t pid) {
     const double last = last_sign_[pid];
     if (auto* const lease = end_lease(pid)) {
@@ -233,7 +233,7 @@ private:
     log_.waits.push_back(std::move(wait));
   }
 
-  /// That of a process, which ends; nullptr: it has none.
+  /// The wait or the lease of a process, which ends now; nullptr: it has none.
   LoggedWait* end_wait(std::int64_t pid) {
     const auto found = waiting_.extract(pid);
     return found.empty() ? nullptr : &log_.waits[found.mapped()];

@@ -96,9 +96,9 @@ private:
   os::Descriptor signals_;
 };
 
-/// Waits, as CTest does, until nobody can write to the relays and all is passed on; `wait` passes on what comes within
-/// a time, and is false if there is no more to wait for. Empty, or what to say of those that can write when the time is
-/// over: `end` ends those that it finds, and CTest waits for no others.
+/// Waits, as CTest does, until no process can write to the relays and all output is passed on. `wait` passes on what
+/// comes within a time; false ends the waiting. When the limit is over, `end` kills the processes that can write.
+/// Returns what to say of these; empty: the output ended in time.
 template <class Wait, class End>
 std::string wait_for_end_of(const Relays& relays, const Watch& watch, KernelClock::time_point begun, Wait wait,
                             End end) {

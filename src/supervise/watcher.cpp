@@ -101,8 +101,8 @@ int attempts_of(const WatchedEntry& entry) {
   return entry.kind == policy::CommandKind::arbitrary ? 1 : policy::parse_attempts(os::variable("GPUTEST_ATTEMPTS"));
 }
 
-/// The end of an entry that fails other than its test may: CTest is to see it whatever it expects.
-EntryEnd ended_unseen(EntryEnd end, const WatchedEntry& entry) {
+/// The end of an entry for a failure that CTest does not expect: by a signal if CTest would not see an exit code.
+EntryEnd with_forced_failure(EntryEnd end, const WatchedEntry& entry) {
   if (entry.will_fail || entry.checks_output_only) {
     say(policy::message_for_forced_failure(entry.name, entry.will_fail));
     end.signal = SIGKILL;
@@ -158,7 +158,7 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
     verdict = {does_not_fail(verdict.exit_code) ? EXIT_FAILURE : verdict.exit_code, problem, false};
   }
   end.exit_code = verdict.exit_code;
-  return verdict.counts_for_will_fail ? end : ended_unseen(std::move(end), entry);
+  return verdict.counts_for_will_fail ? end : with_forced_failure(std::move(end), entry);
 }
 
 /// Says that the entry runs again, and sets the environment of that attempt. Its number; 0: it may not, which is a
@@ -195,7 +195,7 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
   for (int attempt = 1;;) {
     if (end.report.stopped && (attempt = prepare_next_attempt(entry, end.report, attempt)) == 0) {
       end.exit_code = EXIT_FAILURE;
-      return ended_unseen(std::move(end), entry);
+      return with_forced_failure(std::move(end), entry);
     }
     os::TestStatusPage page;
     end = run_once(command, entry, page, limit, attempt < attempts_of(entry));

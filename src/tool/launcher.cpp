@@ -48,7 +48,7 @@ ExitCode report(const Outcome& outcome, const policy::ReportTarget& watcher) {
   return skip ? ExitCode::skipped : outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
 }
 
-/// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
+/// Ends this process by a signal, which CTest counts as a failure even if it inverts exit codes or ignores them.
 [[noreturn]] void fail_without_exit_code(const policy::ReportTarget& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::message_for_forced_failure(entry, watcher.will_fail));
   supervise::end_by_signal(SIGKILL);
@@ -126,11 +126,11 @@ bool needs_no_lease(const Launch& launch) {
   return found.error == 0 && find_gpu_use(found.file) != GpuUse::yes;
 }
 
-/// Whether the command uses no GPU, as the caller says.
-bool says_no_gpu(const Launch& launch) {
+/// Whether the options or the environment declare that the command uses no GPU.
+bool declares_no_gpu(const Launch& launch) {
   try {
     return settings::parse_entry(launch.read).no_gpu;
-  } catch (const InvalidSetting&) { // the lease that is asked for then says it
+  } catch (const InvalidSetting&) { // run_leased() reads it again, and reports it
     return false;
   }
 }
@@ -206,14 +206,14 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
 
 /// What launch_command() does, but for what it tells the launcher above of an error.
 ExitCode run(const Launch& launch, const policy::ReportTarget& watcher) {
-  const bool is_host = says_no_gpu(launch);
-  if (is_host) { // also for the tests of a command that uses gputest itself
+  const bool uses_no_gpu = declares_no_gpu(launch);
+  if (uses_no_gpu) { // also for the tests of a command that uses gputest itself
     os::set_variable("GPUTEST_MEMORY", "none");
     os::remove_variable("GPUTEST_GPUS");
   }
-  const bool at_once = is_host || (launch.if_gpu && needs_no_lease(launch));
+  const bool at_once = uses_no_gpu || (launch.if_gpu && needs_no_lease(launch));
   if (!watcher.believes_exit_code() && !at_once) {
-    // What keeps the command from running is not the failure that is expected.
+    // An error that keeps the command from running is not the failure that WILL_FAIL expects.
     try {
       if (run_leased(launch, watcher) == ExitCode::skipped) {
         return ExitCode::skipped;

@@ -63,13 +63,13 @@ struct NeedsOptions {
   bool json = false;
 };
 
-/// What takes the most of those of the last runs.
+/// The one of the last runs that took the most.
 const Took& most_of(const Need& need) {
   return *std::max_element(need.took.begin(), need.took.end(),
                            [](const Took& a, const Took& b) { return a.bytes < b.bytes; });
 }
 
-/// What a test may take beside what it declares, as for the test itself.
+/// Whether it took more than it declares, by more than is tolerated in the test itself.
 bool is_over(const Took& took) {
   return took.declared && !took.estimated && took.bytes > *took.declared + (took.exact ? 2_MiB : 512_MiB);
 }

@@ -48,7 +48,7 @@ struct RunOptions {
   bool if_gpu = false;
   bool alone = false;
 
-  /// Has the memory, which another option or the environment says, alone on its devices.
+  /// With --alone: adds `alone` to the memory that another option or the environment declares.
   void apply_alone() {
     auto memory = reader()("GPUTEST_MEMORY").value_or("");
     if (alone && memory != "none") {
@@ -67,8 +67,7 @@ struct RunOptions {
   }
 };
 
-/// Throws WrongCommandLine if an option says nothing of what is run. gpu_add_test() refuses its keyword for the same
-/// reason.
+/// Throws WrongCommandLine if an option has no effect on such a command. gpu_add_test() refuses its keyword, too.
 void check_options(const RunOptions& options) {
   const auto says = [&](const char* name, const char* value) {
     const auto found = options.variables.find(name);

@@ -187,7 +187,7 @@ void Ledger::release_if_pending() {
   }
 }
 
-/// What changes the record afterwards looks whether the place is kept.
+/// The write of the record that follows checks that the place is kept.
 void Ledger::require_stage(Stage stage, const char* what) const {
   if (own_slot_.record().claim.stage == stage && !own_slot_.forked()) {
     return;

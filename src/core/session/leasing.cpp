@@ -61,10 +61,10 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   auto patience = messages_.patience(test, to_string(request), &printed);
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
   const Bytes smallest = place_.smallest_usable();
-  const bool on_each = memory.bytes + place_.overhead().bytes() <= smallest;
+  const bool fits_each_device = memory.bytes + place_.overhead().bytes() <= smallest;
   const bool may_wait =
       request.memory_class != MemoryClass::large || messages_.decide_large(request) == policy::LargeDecision::wait;
-  patience.may_wait = patience.may_wait && may_wait && on_each && !is_still_stuck();
+  patience.may_wait = patience.may_wait && may_wait && fits_each_device && !is_still_stuck();
   const auto begin = std::chrono::steady_clock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
   const auto result = place_.ledger().lease(
@@ -83,7 +83,7 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
     stuck_at_ = stuck_at_.value_or(Bytes{result.blocked.own_overhead_bytes});
     return {Outcome::Kind::fail, no_room_beside_overheads(who, to_string(request), result.blocked, unleased_), true};
   }
-  if (result.kind == Kind::would_wait && !on_each) {
+  if (result.kind == Kind::would_wait && !fits_each_device) {
     return {Outcome::Kind::fail, beyond_smallest_device(who, to_string(request), smallest, result.blocked), true};
   }
   if (result.kind != Kind::granted) {
@@ -113,8 +113,8 @@ void Gate::run_again_alone(policy::StopCause cause) {
   }
 }
 
-/// An estimate from earlier attempts and runs asks for no more than what this process has without a lease leaves of a
-/// device: the lease grows, and if it cannot, the entry runs again.
+/// Limits an estimate of earlier attempts and runs to the room that memory without a lease leaves on each device: the
+/// lease grows, and if it cannot, the entry runs again.
 Request Gate::beside_unleased(Request request) const {
   const Bytes room = std::max(place_.smallest_usable() - place_.overhead().bytes(), granularity_of_drivers);
   if (request.is_estimated() && policy::to_memory_request(request, place_.chosen().smallest).bytes > room) {

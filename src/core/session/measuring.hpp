@@ -51,7 +51,7 @@ public:
   /// What the lease's holder has allocated of all devices by now; nullopt: no lease, or not known exactly.
   [[nodiscard]] std::optional<Bytes> allocated() const;
 
-  /// The same for a message, and what it has asked for in vain.
+  /// For the message about a lease's holder that ran out of memory: what it has allocated, and asked for in vain.
   [[nodiscard]] OwnUse own_use() const;
 
   /// What other processes hold beyond their estimated leases, if that is why the holder of this lease of `leased` ran

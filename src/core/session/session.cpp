@@ -26,11 +26,11 @@ std::string program_name() {
   return std::filesystem::path{os::executable_of(os::own_pid()).value_or("this executable")}.filename().string();
 }
 
-/// What this process has: one Session at a time, since the ledger knows one claim of a process; one account for all
-/// that it ever has. Never destroyed: memory may be freed by a global variable's destructor.
+/// What all Sessions of this process share. There is one Session at a time, because the ledger has one claim of a
+/// process. Never destroyed: memory may be freed by a global variable's destructor.
 struct OfProcess {
   std::mutex mutex;
-  pid_t pid = 0;                     ///< that has made the gate: one forked from it may make its own
+  pid_t pid = 0;                     ///< of the process that made the gate; one forked from it may make its own
   std::weak_ptr<session::Gate> gate; ///< of the Session
   /// Chosen by each Session that has entered, the last one's at the end: what current_devices() has returned stays.
   std::list<std::vector<Device>> devices{1};

@@ -60,8 +60,8 @@ struct TestRun::State {
   /// What the process has to end with where its program says `status`.
   [[nodiscard]] int code_of_end(int status) const;
 
-  /// What a watcher does, in an entry that has none (MEMORY none): says which test has not run, and ends the process by
-  /// a signal if CTest would not see its failure in an exit code.
+  /// In an entry without a watcher (MEMORY none): says which test has not run, and ends the process by a signal if
+  /// CTest would not see its failure in an exit code.
   void end_if_unseen();
 
   [[noreturn]] static void end_now(int status);
