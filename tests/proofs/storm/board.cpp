@@ -14,22 +14,26 @@ namespace gputest::tests::storm {
 
 namespace {
 
-constexpr unsigned leased_shift = 16;
-constexpr unsigned flags_shift = 32;
+constexpr unsigned leased_shift = 12;
+constexpr unsigned unsettled_shift = 24;
+constexpr unsigned flags_shift = 36;
+constexpr std::uint64_t most_bytes = (1U << leased_shift) - 1;
 constexpr unsigned version_shift = 40;
 
 } // namespace
 
 std::uint64_t Use::packed() const {
   const unsigned flags = (inside ? 1U : 0U) | (exclusive ? 2U : 0U) | (medium_lock ? 4U : 0U);
-  return overhead_bytes | std::uint64_t{leased_bytes} << leased_shift | std::uint64_t{flags} << flags_shift |
+  return overhead_bytes | std::uint64_t{leased_bytes} << leased_shift |
+         std::uint64_t{unsettled_bytes} << unsettled_shift | std::uint64_t{flags} << flags_shift |
          std::uint64_t{version} << version_shift;
 }
 
 Use Use::unpacked(std::uint64_t word) {
   Use use;
-  use.overhead_bytes = static_cast<std::uint16_t>(word);
-  use.leased_bytes = static_cast<std::uint16_t>(word >> leased_shift);
+  use.overhead_bytes = static_cast<std::uint16_t>(word & most_bytes);
+  use.leased_bytes = static_cast<std::uint16_t>(word >> leased_shift & most_bytes);
+  use.unsettled_bytes = static_cast<std::uint16_t>(word >> unsettled_shift & most_bytes);
   const auto flags = static_cast<unsigned>(word >> flags_shift);
   use.inside = (flags & 1U) != 0;
   use.exclusive = (flags & 2U) != 0;

@@ -44,10 +44,15 @@ enum class Pulse : std::uint32_t {
   parked, ///< in a freeze or a thaw it waits for the driver, or is idle
 };
 
-/// What one process uses of one device, in one word, so that a kill leaves the old one or the new one.
+/// What one process uses of one device, in one word, so that a kill leaves the old one or the new one. Each figure has
+/// 12 bits.
 struct Use {
   std::uint16_t overhead_bytes = 0;
   std::uint16_t leased_bytes = 0;
+  /// What its record may count beyond these two. Raised before the ledger is asked to change the record, and cleared
+  /// after the ledger has answered: a process that is killed or stopped in between may have either figure in its
+  /// record.
+  std::uint16_t unsettled_bytes = 0;
   bool inside = false;
   bool exclusive = false;
   bool medium_lock = false;
@@ -128,7 +133,7 @@ struct Board {
   std::atomic<std::uint64_t> clock; ///< the order of things, for the oracle
   std::atomic<std::uint64_t> steps; ///< grows as long as anything gets on
 
-  std::atomic<std::uint64_t> overhead_changes; ///< contexts that have grown or shrunk
+  std::atomic<std::uint64_t> overhead_changes; ///< contexts that have shrunk, counted once the ledger knows
   std::size_t row_count;                       ///< of these, as many as are used: every look of a process reads them
   std::array<Row, most_rows> rows;
   std::atomic<std::uint64_t> granted;

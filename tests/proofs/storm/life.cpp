@@ -140,26 +140,36 @@ private:
     ++board_->entries;
     ++board_->steps;
     announced_overhead_bytes_ = request.overhead_bytes;
-    use_overhead(announced_overhead_bytes_);
+    use_overhead(announced_overhead_bytes_, 0);
     row_->doing = Doing::inside;
   }
 
-  void use_overhead(std::uint64_t bytes) {
+  /// Changes what it uses of each of these devices.
+  template <class Change>
+  void use(DeviceMask devices, Change change) {
     for (std::size_t device = 0; device < board_->devices; ++device) {
-      if ((devices_ >> device & 1U) != 0) {
-        uses_.at(device).inside = true;
-        uses_.at(device).overhead_bytes = static_cast<std::uint16_t>(bytes);
+      if ((devices >> device & 1U) != 0) {
+        change(uses_.at(device));
       }
     }
     oracle_->use(uses_);
   }
 
+  void use_overhead(std::uint64_t bytes, std::uint64_t unsettled_bytes) {
+    use(devices_, [&](Use& use) {
+      use.inside = true;
+      use.overhead_bytes = static_cast<std::uint16_t>(bytes);
+      use.unsettled_bytes = static_cast<std::uint16_t>(unsettled_bytes);
+    });
+  }
+
   void correct_overhead() {
     if (announced_overhead_bytes_ != overhead_bytes_) {
+      use_overhead(overhead_bytes_, announced_overhead_bytes_ - overhead_bytes_);
+      ledger_->set_overhead(overhead_bytes_);
       announced_overhead_bytes_ = overhead_bytes_;
       ++board_->overhead_changes;
-      use_overhead(overhead_bytes_);
-      ledger_->set_overhead(overhead_bytes_);
+      use_overhead(overhead_bytes_, 0);
     }
   }
 
@@ -208,14 +218,11 @@ private:
 
   void hold(const Ledger::LeaseRequest& request) {
     row_->doing = Doing::holding;
-    for (std::size_t device = 0; device < board_->devices; ++device) {
-      if ((request.devices >> device & 1U) != 0) {
-        uses_.at(device).leased_bytes = static_cast<std::uint16_t>(request.bytes);
-        uses_.at(device).exclusive = request.exclusive;
-        uses_.at(device).medium_lock = request.medium_lock;
-      }
-    }
-    oracle_->use(uses_);
+    use(request.devices, [&](Use& use) {
+      use.leased_bytes = static_cast<std::uint16_t>(request.bytes);
+      use.exclusive = request.exclusive;
+      use.medium_lock = request.medium_lock;
+    });
     oracle_->look_who_is_delayed();
     ++board_->leases;
     ++board_->steps;
@@ -229,33 +236,35 @@ private:
       correct_overhead();
       park(Phase::freeze);
     }
-    for (auto& use : uses_) {
+    use(request.devices, [](Use& use) {
       use.leased_bytes = 0;
       use.exclusive = false;
       use.medium_lock = false;
-    }
-    oracle_->use(uses_);
+    });
     oracle_->ends();
   }
 
   /// Asks for a larger lease while it holds one.
   void grow(const Ledger::LeaseRequest& request) {
     const std::uint64_t bytes = request.bytes + 1 + up_to(300);
+    const auto use_lease = [&](std::uint64_t held_bytes, std::uint64_t unsettled_bytes) {
+      use(request.devices, [&](Use& use) {
+        use.leased_bytes = static_cast<std::uint16_t>(held_bytes);
+        use.unsettled_bytes = static_cast<std::uint16_t>(unsettled_bytes);
+      });
+    };
+    use_lease(request.bytes, bytes - request.bytes);
     oracle_->grows(request.bytes);
     begin(Doing::growing);
     const bool grown = ledger_->grow(bytes);
     row_->doing = Doing::holding;
     ++board_->steps;
-    if (!grown || request.exclusive) {
+    const bool larger = grown && !request.exclusive;
+    use_lease(larger ? bytes : request.bytes, 0);
+    if (!larger) {
       return;
     }
     ++board_->grown;
-    for (std::size_t device = 0; device < board_->devices; ++device) {
-      if ((request.devices >> device & 1U) != 0) {
-        uses_.at(device).leased_bytes = static_cast<std::uint16_t>(bytes);
-      }
-    }
-    oracle_->use(uses_);
     oracle_->look_who_is_delayed_by_growth();
     linger();
   }

@@ -196,11 +196,13 @@ void Oracle::look_who_is_delayed_since(std::uint64_t asked_at, std::uint64_t hel
 
 /// Whether what waits has room on the device beside what earlier arrivals lease, and not beside all that is leased. Of
 /// this process's own lease, if it came earlier and has grown, that is `held_bytes`; 0: it has not grown.
-/// Sure only while no context grows or shrinks, since those are not asked for.
+/// Sure only while no context grows or shrinks, since those are not asked for. Where a record may count more than the
+/// board shows, the ledger has made sure of one of both figures: it is wrong only if both say so.
 bool Oracle::delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t device,
                     std::uint64_t held_bytes) const {
   std::array<std::uint64_t, most_rows> words{};
   std::uint64_t bytes = waiting.bytes;
+  std::uint64_t unsettled_bytes = 0;
   std::uint64_t later_bytes = 0;
   for (std::size_t i = 0; i < most_rows; ++i) {
     const Row& row = board_->rows.at(i);
@@ -213,9 +215,10 @@ bool Oracle::delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t
       later_bytes += growth;
       (row.holds_since > queued_at ? later_bytes : bytes) += use.leased_bytes - growth;
       bytes += use.overhead_bytes;
+      unsettled_bytes += use.unsettled_bytes;
     }
   }
-  if (bytes > device_bytes || bytes + later_bytes <= device_bytes) {
+  if (bytes + unsettled_bytes > device_bytes || bytes + later_bytes <= device_bytes) {
     return false;
   }
   for (std::size_t i = 0; i < most_rows; ++i) {
