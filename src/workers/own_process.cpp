@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -35,6 +36,8 @@ using supervise::say;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds for_search{10};
+constexpr int most_halvings =
+    32; ///< of the cases of a worker: enough for a few of which exit() does not come to its end
 constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
 
 /// What this process and its children write meanwhile is dropped.
@@ -191,7 +194,7 @@ SecondRun run_again_in_own_process(const TestCase& test, const Circumstances& ci
 }
 
 Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, std::chrono::milliseconds limits,
-                          const os::Descriptor& ctest) {
+                          bool left_exit, const os::Descriptor& ctest) {
   const auto end_with_ctest = [&] {
     if (supervise::is_ready(ctest)) {
       std::_Exit(EXIT_FAILURE); // what runs below ends with this process
@@ -199,21 +202,40 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
   };
   os::set_variable("GPUTEST_LOG", "off");
   const auto limit = std::chrono::ceil<std::chrono::seconds>(std::min(usual_time_limit, limits));
-  auto result = Rerun::ended_well;
-  while (!cases.empty()) {
-    const auto list = last_of(cases);
-    if (list.empty()) {
-      return Rerun::ended_badly; // no program can be given a name of that length
-    }
-    cases.resize(cases.size() - list.size());
+  const auto run = [&](const std::vector<std::string>& list) {
     for (const auto* const name :
          {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_ATTEMPT", "GPUTEST_WAIT_LIMIT", "GTEST_OUTPUT"}) {
       os::remove_variable(name); // of the case for which the worker was started, and of the list before
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
     os::set_variable("GPUTEST_TIMEOUT", std::to_string(limit.count()));
-    const auto end = run_entry(command_of_worker(test), {test.command.front(), policy::CommandKind::gputest_executable,
-                                                         false, false, 0, end_with_ctest});
+    return run_entry(command_of_worker(test),
+                     {test.command.front(), policy::CommandKind::gputest_executable, false, false, 0, end_with_ctest});
+  };
+  std::optional<bool> exits; // whether exit() comes to its end without a case
+  const auto is_executables_way = [&] {
+    if (!exits) {
+      const Silence silence;
+      exits = run({"-*"}).report.exit_has_ended;
+    }
+    return !*exits;
+  };
+  if (left_exit && is_executables_way()) {
+    return Rerun::ended_well;
+  }
+  auto result = Rerun::ended_well;
+  int halvings = 0;
+  for (std::vector<std::vector<std::string>> lists{std::move(cases)}; !lists.empty();) {
+    const auto all = std::move(lists.back());
+    lists.pop_back();
+    const auto list = last_of(all);
+    if (list.empty()) {
+      return Rerun::ended_badly; // no program can be given a name of that length
+    }
+    if (list.size() < all.size()) {
+      lists.emplace_back(all.begin(), all.end() - static_cast<std::ptrdiff_t>(list.size()));
+    }
+    const auto end = run(list);
     const auto& report = end.report;
     const bool is_of_cases = end.signal == 0 && !end.command.timed_out && end.exit_code == EXIT_FAILURE &&
                              report.failed && report.failed_by_gputest.empty() && report.begun == report.ended;
@@ -221,7 +243,17 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
       say("the process ended " + describe_end(end.signal != 0 ? end.signal : W_EXITCODE(end.exit_code, 0)));
       return Rerun::ended_badly;
     }
-    result = is_of_cases ? Rerun::cases_failed : result;
+    result = is_of_cases && result == Rerun::ended_well ? Rerun::cases_failed : result;
+    if (report.exit_has_ended || list.size() == 1 || is_executables_way()) {
+      continue;
+    }
+    if (++halvings > most_halvings) {
+      result = Rerun::not_shown;
+      continue;
+    }
+    const auto middle = list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2);
+    lists.emplace_back(list.begin(), middle);
+    lists.emplace_back(middle, list.end());
   }
   return result;
 }

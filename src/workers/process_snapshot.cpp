@@ -126,20 +126,6 @@ std::string change_of_descriptors(const ProcessSnapshot& before, const ProcessSn
   return {};
 }
 
-std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapshot& after) {
-  for (int signal = 1; signal < NSIG; ++signal) {
-    const auto name = [&] { return std::string{"the signal "} + ::strsignal(signal); }; // NOLINT(concurrency-mt-unsafe)
-    const auto bit = static_cast<std::size_t>(signal);
-    if (before.blocked[bit] != after.blocked[bit]) {
-      return name() + (after.blocked[bit] ? " is blocked" : " is no longer blocked");
-    }
-    if (before.actions.at(bit).sa_handler != after.actions.at(bit).sa_handler) {
-      return name() + " has another handler";
-    }
-  }
-  return {};
-}
-
 } // namespace
 
 ProcessSnapshot take_snapshot() {
@@ -196,6 +182,20 @@ void renew_what_is_given(ProcessSnapshot& state) {
 std::vector<std::string> folders_of_devices() {
   static const auto own = os::user_folder() + "/";
   return {"/dev/nvidia", "/proc/driver/nvidia", own, "/run/gputest/"};
+}
+
+std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapshot& after) {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    const auto name = [&] { return std::string{"the signal "} + ::strsignal(signal); }; // NOLINT(concurrency-mt-unsafe)
+    const auto bit = static_cast<std::size_t>(signal);
+    if (before.blocked[bit] != after.blocked[bit]) {
+      return name() + (after.blocked[bit] ? " is blocked" : " is no longer blocked");
+    }
+    if (before.actions.at(bit).sa_handler != after.actions.at(bit).sa_handler) {
+      return name() + " has another handler";
+    }
+  }
+  return {};
 }
 
 std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after, const Unchecked& unchecked) {

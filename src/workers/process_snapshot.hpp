@@ -29,6 +29,9 @@ struct ProcessSnapshot {
 /// variables and standard streams.
 void renew_what_is_given(ProcessSnapshot& state);
 
+/// Likewise of blocked signals and of handlers alone. Pure.
+[[nodiscard]] std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapshot& after);
+
 /// What to leave out of a comparison.
 struct Unchecked {
   /// Nor timers: a driver was loaded, and keeps some. It leaves the standard streams alone, which are compared.

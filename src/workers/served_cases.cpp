@@ -65,13 +65,13 @@ void ServedCases::show(const std::string& wrote) const {
   }
 }
 
-void ServedCases::run_again() const {
+void ServedCases::run_again(bool left_exit) const {
   const pid_t supervisor = ::getpid();
   const pid_t child = ::fork(); // all that it starts is ended with its time; what the cases have left is not below it
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() == supervisor) {
-      run_again_here();
+      run_again_here(left_exit);
     }
     std::_Exit(EXIT_SUCCESS);
   }
@@ -80,7 +80,7 @@ void ServedCases::run_again() const {
   }
 }
 
-void ServedCases::run_again_here() const {
+void ServedCases::run_again_here(bool left_exit) const {
   const Descriptor wrote{::memfd_create("gputest-end", MFD_CLOEXEC)};
   ::dup2(wrote.number(), STDOUT_FILENO);
   ::dup2(wrote.number(), STDERR_FILENO);
@@ -90,7 +90,7 @@ void ServedCases::run_again_here() const {
   // What one has declared is wrong for another. Annotations take precedence.
   os::set_variable("GPUTEST_MEMORY", memory_.size() == 1 ? *memory_.begin() : "auto");
   const auto cases = lines_of(read_from(file_, 0));
-  const auto result = rerun_and_check_end(test_, cases, limits_, place_.ctest);
+  const auto result = rerun_and_check_end(test_, cases, limits_, left_exit, place_.ctest);
   if (result == Rerun::ended_badly) {
     tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "
              "not end as it should",
@@ -98,8 +98,12 @@ void ServedCases::run_again_here() const {
   } else if (result == Rerun::ended_well ||
              add_to_file(place_.key_folder, "remarks",
                          "gputest: of " + std::to_string(cases.size()) + " cases that had passed in a worker, " +
-                             cases.back() + " last, some failed when they ran once more. That does not count: it was " +
-                             "to show how their process ends, and that was as it should\n")) {
+                             cases.back() + " last, some " +
+                             (result == Rerun::not_shown
+                                  ? "end their process before exit() has come to its end, too many to find out what "
+                                    "they hide of the others. GPUTEST_ISOLATION=process shows that\n"
+                                  : "failed when they ran once more. That does not count: it was to show how their "
+                                    "process ends, and that was as it should\n"))) {
     end_was_seen();
   }
 }

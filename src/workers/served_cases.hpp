@@ -38,11 +38,12 @@ public:
   void show(const std::string& wrote) const;
 
   /// Shows how a process ends after them if theirs has not come to its end: they run once more in another one. Blocks
-  /// until that has ended, or ctest. What they have left running is no part of it.
-  void run_again() const;
+  /// until that has ended, or ctest. What they have left running is no part of it. `left_exit`: their process has ended
+  /// before exit() had come to its end.
+  void run_again(bool left_exit) const;
 
 private:
-  void run_again_here() const;
+  void run_again_here(bool left_exit) const;
 
   const MeetingPlace& place_;
   const TestCase& test_;

@@ -2,6 +2,7 @@
 #include "workers/supervisor.hpp"
 
 #include "core/os/test_status_page.hpp"
+#include "core/policy/text.hpp"
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 #include "supervise/supervised_command.hpp"
@@ -46,6 +47,7 @@ constexpr const char* for_others = "because others needed their devices";
 constexpr const char* after_a_change = "after a case that changed its process";
 constexpr const char* for_more_memory = "because a case needed more memory than there was, so its entry ran again";
 constexpr const char* with_others_again = ": the cases before it ran once more at the end";
+constexpr const char* without_exit = ": its exit() did not come to its end, or had other handlers of signals";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 
@@ -211,7 +213,7 @@ private:
     worker_.kill_all();
     ++cases_;
     give_up_mps_server(place_, server_.owner());
-    leave("with a case that was killed", true);
+    leave("with a case that was killed", with_others_again);
     // That is the result of this case, whatever ran before it, with two exceptions: under MPS a kernel of another
     // client may have kept the device busy; and if a process does not end after a case that passed, any of its cases
     // may be why.
@@ -233,10 +235,17 @@ private:
           : !verdict || status != 0 ? by_a_death
           : has_passed              ? after_a_change
                                     : "after a case that failed",
-          !verdict);
+          !verdict            ? with_others_again
+          : shows_end(status) ? ""
+                              : without_exit);
     if (verdict && status == 0) {
-      served_.end_was_seen();
+      if (shows_end(status)) {
+        served_.end_was_seen();
+      }
       reply_end(std::move(*verdict));
+      if (!shows_end(status)) {
+        run_earlier_cases_again(true);
+      }
       return;
     }
     if (verdict) {
@@ -268,13 +277,17 @@ private:
     }
   }
 
-  /// A worker that has ended in a case has not shown how a process ends after those before it. They run once more,
-  /// during the entry that ends workers, which has the locks of all cases.
-  void run_earlier_cases_again() {
+  /// Whether the worker's end shows how a process ends after each of its cases.
+  [[nodiscard]] bool shows_end(int status) const { return status != 0 || worker_.has_ended_by_exit(); }
+
+  /// A worker that has ended in a case, or before exit() had come to its end (`left_exit`), has not shown how a process
+  /// ends after those before it. They run once more, during the entry that ends workers, which has the locks of all
+  /// cases.
+  void run_earlier_cases_again(bool left_exit = false) {
     while (!served_.empty() && !is_ready(place_.ctest)) {
       jobs_.forget_changes(); // before the look
       if (is_there(place_.key_folder, "end")) {
-        served_.run_again();
+        served_.run_again(left_exit);
         return;
       }
       Events events;
@@ -384,8 +397,12 @@ private:
     }
     if (ended && status == 0) {
       served_.show(worker_.take_output());
-      served_.end_was_seen();
-      leave(why);
+      leave(why, shows_end(status) ? "" : without_exit);
+      if (shows_end(status)) {
+        served_.end_was_seen();
+      } else {
+        run_earlier_cases_again(true);
+      }
       return {};
     }
     leave(by_a_death);
@@ -402,16 +419,16 @@ private:
 
   /// Takes no more cases, and adds this worker to those of its worker key that have ended, before clients see that one
   /// is missing. Where each case changes its process, a worker costs more than a process of the case's own.
-  /// `in_a_case`: the worker ended in a case, so how a process ends after its earlier cases was not seen.
-  void leave(const char* why, bool in_a_case = false) {
+  /// `of_others`: what is added to `why` if the worker has run other cases.
+  void leave(const char* why, const char* of_others = "") {
     add_to_file(place_.key_folder, "workers",
-                std::to_string(cases_) + " " + why + (in_a_case && !served_.empty() ? with_others_again : "") + "\n");
+                std::to_string(cases_) + " " + why + (served_.empty() ? "" : of_others) + "\n");
     constexpr std::size_t enough = 10;
     std::size_t changed = 0;
     std::size_t cases = 0;
     const auto workers = ended_workers(place_.key_folder);
     for (const auto& [count, end] : workers) {
-      changed += end == after_a_change ? 1 : 0;
+      changed += policy::starts_with(end, after_a_change) ? 1 : 0;
       cases += count;
     }
     if (changed >= enough && cases < 2 * workers.size()) {

@@ -7,6 +7,8 @@
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/shared_library.hpp"
+#include "core/os/test_status_page.hpp"
+#include "core/policy/report_target.hpp"
 #include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
@@ -138,6 +140,17 @@ workers::ProcessSnapshot snapshot_after(const workers::ProcessSnapshot& before) 
   return after;
 }
 
+/// Where this process tells that exit() has come to its end; null: nowhere.
+const os::TestStatusPage* page_of_exit = nullptr;
+int process_of_exit = 0;
+
+/// Runs after all exit handlers, and after the destructors of static objects. Not in what ends earlier, nor after exec.
+[[gnu::destructor(101)]] void tell_that_exit_has_ended() noexcept {
+  if (page_of_exit != nullptr && process_of_exit == os::own_pid()) {
+    page_of_exit->set_exit_has_ended();
+  }
+}
+
 } // namespace
 
 using Clock = std::chrono::steady_clock;
@@ -155,6 +168,7 @@ struct Worker::State {
   std::optional<workers::WorkerChannel> channel; ///< none: the cases are those of a list
   std::deque<std::string> list;
   std::optional<std::string> entry_of_list; ///< GPUTEST_ENTRY, if somebody watches all cases of the list
+  std::shared_ptr<os::TestStatusPage> page; ///< of this process, not of a case
   std::string report;                       ///< where GoogleTest writes it
   os::FileStates files;
 
@@ -184,7 +198,7 @@ struct Worker::State {
     if (change.empty()) {
       auto after = snapshot_after(*before);
       change = change_between(*before, after, {steps_before != steps_to_devices(), std::move(folders)});
-      before = std::move(after);
+      before = change.empty() ? std::move(after) : std::move(before);
     }
     if (change.empty()) {
       change = devices::change_between(devices_before, device_state());
@@ -291,6 +305,11 @@ Worker* Worker::of_process() {
     made->state_->channel = request.channel.empty() ? std::nullopt : workers::WorkerChannel::open(request.channel);
     made->state_->list = {request.cases.begin(), request.cases.end()};
     made->state_->entry_of_list = os::read_variable("GPUTEST_ENTRY");
+    made->state_->page = os::TestStatusPage::open(
+        made->state_->channel ? made->state_->channel->page()
+                              : policy::parse_report_target(made->state_->entry_of_list.value_or("")).page);
+    page_of_exit = made->state_->page.get();
+    process_of_exit = made->state_->pid;
     made->state_->report = report_of_worker();
     static_cast<void>(TestRun::of_process()); // begins to read entries here, not with the first case's
     made->state_->files = os::states_of_program();
@@ -385,6 +404,9 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
   move_report(state.report, state.wanted_report);
   const auto why = state.why_last(changed);
   state.has_ended = !why.empty();
+  if (state.has_ended && !workers::change_of_signals(*state.before, workers::take_snapshot()).empty()) {
+    page_of_exit = nullptr; // they may hide what fails at the end of an earlier case
+  }
   if (!why.empty() && (exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code)) {
     session::tell("the next case runs in another process than this one, because " + why);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/worker_channel.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -25,11 +26,12 @@ bool is_packet_socket(int number) {
 
 } // namespace
 
-WorkerChannel::WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string why_started)
+WorkerChannel::WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string page,
+                             std::string why_started)
     : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)}, output_{::fcntl(STDERR_FILENO,
                                                                                                   F_DUPFD_CLOEXEC,
                                                                                                   STDERR_FILENO + 1)},
-      ctest_{ctest}, shares_errors_{shares_errors}, why_started_{std::move(why_started)} {
+      ctest_{ctest}, shares_errors_{shares_errors}, page_{std::move(page)}, why_started_{std::move(why_started)} {
   ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
 }
 
@@ -42,12 +44,14 @@ std::optional<WorkerChannel> WorkerChannel::open(const std::string& text) {
   const int number = static_cast<int>(std::strtol(text.c_str() + version.size(), &rest, 10));
   const int ctest = *rest == ':' ? static_cast<int>(std::strtol(rest + 1, &rest, 10)) : 0;
   const std::string option{rest};
-  const auto why = option.find(':', 1);
+  const auto page = std::min(option.find(':', 1), option.size());
+  const auto why = std::min(option.find(':', page + 1), option.size());
   if (number <= STDERR_FILENO || !is_packet_socket(number)) {
     return std::nullopt;
   }
   return WorkerChannel{os::Descriptor{number}, ctest, option.rfind(":shared", 0) == 0,
-                       why == std::string::npos ? "" : option.substr(why + 1)};
+                       page == option.size() ? "" : option.substr(page + 1, why - page - 1),
+                       why == option.size() ? "" : option.substr(why + 1)};
 }
 
 void WorkerChannel::tell_ready() const { static_cast<void>(send_message(socket_.number(), {})); }

@@ -55,17 +55,21 @@ public:
   /// The ctest whose cases it runs.
   [[nodiscard]] int ctest() const { return ctest_; }
 
+  /// Under which its supervisor's page can be opened (os::TestStatusPage).
+  [[nodiscard]] const std::string& page() const { return page_; }
+
   /// Why it was started.
   [[nodiscard]] const std::string& why_started() const { return why_started_; }
 
 private:
-  WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string why_started);
+  WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string page, std::string why_started);
 
   os::Descriptor socket_;
   os::Descriptor null_;
   os::Descriptor output_; ///< where this process writes what belongs to no case: its supervisor reads it
   int ctest_ = 0;
   bool shares_errors_ = false;
+  std::string page_;
   std::string why_started_;
 };
 

@@ -63,7 +63,7 @@ struct WorkerMessage : MessageHead {
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 8;
+inline constexpr int worker_protocol = 9;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

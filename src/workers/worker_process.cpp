@@ -8,6 +8,8 @@
 #include "supervise/supervised_command.hpp"
 #include "workers/worker_message.hpp"
 
+#include <gputest/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -47,7 +49,8 @@ WorkerProcess::WorkerProcess(const MeetingPlace& place, const TestCase& test, co
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-std::string WorkerProcess::start(const std::string& why) {
+std::string WorkerProcess::start(const std::string& why) try {
+  page_.emplace();
   said_ = os::Descriptor{::memfd_create("gputest-worker-start", MFD_CLOEXEC)};
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -71,6 +74,8 @@ std::string WorkerProcess::start(const std::string& why) {
     return problem;
   }
   return {};
+} catch (const Error& error) { // no memory for the page
+  return error.what();
 }
 
 void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why) {
@@ -97,7 +102,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const
   }
   variables.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) +
                       ":" + place_.run_name.substr(0, place_.run_name.find('-')) +
-                      (server_.owner() == Mps::none ? ":own:" : ":shared:") + why);
+                      (server_.owner() == Mps::none ? ":own:" : ":shared:") + page_->path() + ":" + why);
   if (!server_.folder().empty()) {
     variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
   }

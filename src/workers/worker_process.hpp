@@ -2,12 +2,14 @@
 #pragma once
 
 #include "core/os/file.hpp"
+#include "core/os/test_status_page.hpp"
 #include "workers/meeting_place.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/test_case.hpp"
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -43,6 +45,11 @@ public:
   /// Its waitpid() status. Blocks until it has ended.
   [[nodiscard]] int wait_for_status();
 
+  /// Whether it has ended by exit(), all of whose handlers and destructors have run, and with the signals' actions that
+  /// it had when its first case began. If not, nobody knows how it would have ended without its last case, or without
+  /// a handler that one of them has left.
+  [[nodiscard]] bool has_ended_by_exit() const { return page_ && page_->report().exit_has_ended; }
+
   /// Kills it and all that the case has started, also those whose parents have ended; but not what earlier cases have
   /// left behind.
   void kill_all();
@@ -60,6 +67,7 @@ private:
   struct sigaction pipe_ {};
   struct sigaction child_ {};
   os::Descriptor children_; ///< the folder of /proc that has the file
+  std::optional<os::TestStatusPage> page_;
   os::Descriptor said_;
   off_t taken_ = 0; ///< of `said_`
   os::Descriptor socket_;

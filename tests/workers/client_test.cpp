@@ -679,6 +679,48 @@ TEST_F(WorkerCase, shows_how_a_process_ends_after_the_cases_before_one_in_which_
   }
 }
 
+TEST_F(WorkerCase, shows_how_a_process_ends_after_cases_before_one_that_hides_it) {
+  for (const std::string last : {"Hides.by_a_handler", "Hides.by_ignoring_and_fails", "Hides.by_a_mask",
+                                 "Hides.by_an_exit_handler", "Hides.by_quick_exit", "Hides.by_another_program"}) {
+    for (const std::string earlier : {"Plain.is_in_its_folder", "Crash.by_a_signal_at_an_idle_end"}) {
+      CTestRun one;
+      one.add(earlier);
+      one.add(last);
+      one.add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+      const auto results = one.run();
+      EXPECT_EQ(results.at(earlier).word, "Passed") << results.at(earlier).output;
+      EXPECT_EQ(results.at(last).word, last == "Hides.by_ignoring_and_fails" ? "Failed" : "Passed") << last;
+      const auto& end = results.at("workers_end");
+      EXPECT_EQ(end.word, earlier == "Plain.is_in_its_folder" ? "Passed" : "Failed") << earlier << last << end.output;
+      EXPECT_THAT(end.output, HasSubstr(": its exit() did not come to its end, or had other handlers of signals\n"));
+      EXPECT_EQ(end.output.find("by the signal Terminated") != std::string::npos, end.word == "Failed") << end.output;
+    }
+  }
+}
+
+TEST_F(WorkerCase, shows_how_a_process_ends_after_cases_beside_several_that_hide_it) {
+  add("Crash.by_a_signal_at_an_idle_end");
+  add("Hides.by_an_exit_handler");
+  add("Hides.by_quick_exit");
+  add("Plain.a");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto end = run().at("workers_end");
+  EXPECT_EQ(end.word, "Failed");
+  EXPECT_THAT(end.output, HasSubstr("gputest: the process ended by the signal Terminated"));
+}
+
+TEST_F(WorkerCase, runs_no_case_once_more_in_an_executable_whose_exit_never_comes_to_its_end) {
+  set("LEAVE_EXIT", "1");
+  add("Plain.passes_once");
+  add("Plain.b");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto results = run();
+  EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
+  EXPECT_THAT(results.at("workers_end").output,
+              AllOf(HasSubstr(": its exit() did not come to its end"), Not(HasSubstr("ran once more"))));
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+}
+
 TEST_F(WorkerCase, runs_cases_once_more_at_the_end_with_memory_for_each_of_them) {
   set("GPUTEST_DEPENDENCE", "show");
   set("GPUTEST_OVERUSE", "stop");

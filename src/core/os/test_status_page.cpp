@@ -52,6 +52,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint64_t> stopped_needed;
   std::atomic<std::uint64_t> stopped_possible;
   std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
+  std::atomic<std::uint64_t> exit_has_ended;
   std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
   std::array<char, 2000> failed_by_gputest;
   std::array<char, 2000> skipped_because;
@@ -208,6 +209,7 @@ void TestStatusPage::set_stopped(const policy::Stopped& stopped) const noexcept 
   words_->stopped_possible = stopped.possible.count();
   words_->stop_cause = static_cast<std::uint32_t>(stopped.cause);
 }
+void TestStatusPage::set_exit_has_ended() const noexcept { words_->exit_has_ended = 1; }
 void TestStatusPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
 void TestStatusPage::set_waits_for(const std::string& text) const noexcept { set(words_->waits_for, text); }
 std::string TestStatusPage::waits_for() const { return now_in(words_->waits_for); }
@@ -223,7 +225,8 @@ policy::EntryReport TestStatusPage::report() const {
           text_in(words_->skipped_because),
           now_in(words_->not_run),
           {static_cast<policy::StopCause>(words_->stop_cause.load()), Bytes{words_->stopped_leased},
-           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}}};
+           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}},
+          words_->exit_has_ended != 0};
 }
 
 nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }

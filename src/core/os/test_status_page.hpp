@@ -65,6 +65,8 @@ public:
   void set_not_run(const std::string& why) const noexcept;
   /// A process ends, and its entry is to run again. The last call counts.
   void set_stopped(const policy::Stopped& stopped) const noexcept;
+  /// exit() comes to its end in a process that runs one case after another.
+  void set_exit_has_ended() const noexcept;
   /// The test that runs now; empty between tests.
   void set_running(const std::string& test) const noexcept;
   /// What the process that waits now waits for, with the names of those in its way.

@@ -43,6 +43,7 @@ struct EntryReport {
   std::string skipped_because = {}; ///< why gputest has skipped a test, if it has not said so; empty: it has, or none
   std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
   Stopped stopped = {};             ///< the entry is to run again
+  bool exit_has_ended = false;      ///< exit() came to its end, in a process that runs one case after another
 };
 
 /// What runs in an entry.

@@ -314,6 +314,32 @@ TEST_F(Crash, in_a_line_at_an_idle_end) { std::atexit(crash_in_a_line); }
 TEST_F(Crash, by_code_66_at_an_idle_end) { // as a sanitizer's
   std::atexit([] { ::_exit(66); });
 }
+TEST_F(Crash, by_a_signal_at_an_idle_end) {
+  std::atexit([] { ::raise(SIGTERM); });
+}
+
+struct Hides : Plain {};
+void leave_exit() { ::_exit(0); }
+TEST_F(Hides, by_a_handler) {
+  std::signal(SIGTERM, [](int) { ::_exit(0); });
+}
+TEST_F(Hides, by_ignoring_and_fails) {
+  std::signal(SIGTERM, SIG_IGN);
+  FAIL();
+}
+TEST_F(Hides, by_a_mask) {
+  sigset_t all{};
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+}
+TEST_F(Hides, by_an_exit_handler) { std::atexit(leave_exit); }
+TEST_F(Hides, by_quick_exit) {
+  std::atexit([] { std::quick_exit(0); });
+}
+TEST_F(Hides, by_another_program) {
+  std::atexit([] { ::execl("/bin/true", "true", nullptr); });
+}
+const bool never_ends_exit = std::getenv("LEAVE_EXIT") != nullptr && std::atexit(leave_exit) == 0;
 
 struct Changes : Plain {};
 TEST_F(Changes, folder) { ::chdir("/"); }
