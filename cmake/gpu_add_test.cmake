@@ -109,7 +109,7 @@
   ``LABELS``
     ``gpu``, ``gpu_<class>`` (``gpu_small`` with ``MEMORY auto``), and ``LABELS``
   ``SKIP_RETURN_CODE``
-    77; with ``MEMORY none`` 219. If the project sets another code, a command of the launcher, or with ``MEMORY none`` a command that does not link
+    77; with ``MEMORY none`` and in portable mode 219. If the project sets another code, a command of the launcher, or with ``MEMORY none`` a command that does not link
     ``gputest::main``, that ends with that code has skipped itself
   ``TIMEOUT``
     the limit (three times, with ``MEMORY auto``) plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
@@ -216,12 +216,13 @@ function(gpu_add_test)
   _gputest_warn_if_testing_is_off("gpu_add_test(NAME ${ARG_NAME})")
   if(COMMAND _gputest_use_portable_mode)
     _gputest_quote("${labels}" quoted)
-    _gputest_portable_properties(ARG_ ${memory_class} properties)
-    cmake_language(EVAL CODE "set_tests_properties(${quoted_name} PROPERTIES LABELS ${quoted}${properties})")
-    return()
+    _gputest_portable_properties(ARG_ ${memory_class} settings properties)
+    string(APPEND properties " LABELS ${quoted}")
+    set(memory_class host) # the rest is as for an entry that nobody watches
+  else()
+    set(ARG_DEFAULT_PROCESSES_PER_DEVICE "${GPUTEST_PROCESSES_PER_DEVICE}")
+    _gputest_entry_properties(ARG_ ctest "${labels}" settings properties)
   endif()
-  set(ARG_DEFAULT_PROCESSES_PER_DEVICE "${GPUTEST_PROCESSES_PER_DEVICE}")
-  _gputest_entry_properties(ARG_ ctest "${labels}" settings properties)
   if(NOT name_setting STREQUAL "")
     list(APPEND settings "${name_setting}")
   endif()

@@ -14,6 +14,7 @@ set(gputest_p "")
 set(gputest_XML_OUTPUT_DIR "")
 
 # In place of that of listed_entries.cmake: an entry has the properties of the most demanding of its classes, whose label is the last one.
+# The code is unwatched_skip_code in gputest/outcome.hpp; the user's can only be 77.
 function(_gputest_define_kind _settings_of_case selects)
   list(POP_BACK labels last)
   string(REGEX REPLACE "^gpu_" "" class "${last}")
@@ -23,12 +24,12 @@ function(_gputest_define_kind _settings_of_case selects)
   else()
     set(pair_of_labels " LABELS \"${labels};${last}\"")
   endif()
-  _gputest_portable_properties(gputest_ ${class} properties)
+  _gputest_portable_properties(gputest_ ${class} settings properties)
   _gputest_properties_of_kind(own)
-  string(APPEND properties "${own}")
+  string(APPEND properties "${own} ENVIRONMENT_MODIFICATION [[${settings}]]")
   cmake_language(EVAL CODE "function(gputest_add_${kind} name _report filter location _own_process)
 add_test(\"\${name}\"${gputest_code_of_LAUNCHER} \"\${gputest_executable}\"${selects}${gputest_code_of_EXTRA_ARGS})
-set_tests_properties(\"\${name}\" PROPERTIES WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"${pair_of_labels}${properties}${gputest_pairs_of_LABELS}${gputest_code_of_PROPERTIES})
+set_tests_properties(\"\${name}\" PROPERTIES WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"${pair_of_labels}${properties}${gputest_pairs_of_LABELS}${gputest_code_of_PROPERTIES} SKIP_RETURN_CODE 219)
 endfunction()")
 endfunction()
 

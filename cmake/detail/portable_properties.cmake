@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The properties of an entry of this class in portable mode, as code for set_tests_properties().
-function(_gputest_portable_properties prefix class result)
+# The entry of this class in portable mode, which nobody watches: as _gputest_entry_properties().
+function(_gputest_portable_properties prefix class settings_result result)
   set(properties "")
   if(NOT class STREQUAL "host")
-    string(APPEND properties " SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu")
+    string(APPEND properties " RESOURCE_LOCK gpu")
   endif()
   if(class STREQUAL "large")
     string(APPEND properties " RUN_SERIAL ON")
@@ -11,7 +11,7 @@ function(_gputest_portable_properties prefix class result)
   if(NOT "${${prefix}TIMEOUT}" STREQUAL "")
     string(APPEND properties " TIMEOUT ${${prefix}TIMEOUT}")
   endif()
-  string(APPEND properties " ENVIRONMENT_MODIFICATION [[GPUTEST_MEMORY=set:${${prefix}MEMORY};GPUTEST_GPUS=set:${${prefix}GPUS}]]")
+  set(${settings_result} "GPUTEST_MEMORY=set:${${prefix}MEMORY};GPUTEST_GPUS=set:${${prefix}GPUS}" PARENT_SCOPE)
   set(${result} "${properties}" PARENT_SCOPE)
 endfunction()
 

@@ -5,6 +5,7 @@
 
 #include <gputest/outcome.hpp>
 #include <gputest/test_list.hpp>
+#include <gputest/test_run.hpp>
 
 #include <catch2/catch_session.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
@@ -46,9 +47,10 @@ int run_catch2_tests(int argc, char** argv) {
   }
   const int result = Catch::Session().run(argc, argv);
   if (all_are_skipped()) {
-    return skipped_exit_code;
+    return detail::TestRun::of_process().exit_code(skipped_exit_code);
   }
-  return result == skipped_exit_code ? EXIT_FAILURE : result; // up to 3.6 the number of failed assertions
+  // Up to 3.6 the number of failed assertions.
+  return result == skipped_exit_code || result == unwatched_skip_code ? EXIT_FAILURE : result;
 }
 
 } // namespace gputest

@@ -3,6 +3,7 @@
 #include "core/settings/settings.hpp"
 
 #include <gputest/device.hpp>
+#include <gputest/outcome.hpp>
 #include <gputest/simulated_buffer.hpp>
 #include <gputest/test_list.hpp>
 #include <gputest/test_run.hpp>
@@ -57,6 +58,10 @@ TestRun& TestRun::of_process() {
 }
 
 bool TestRun::no_gpu() const { return entry_from_environment().no_gpu; }
+
+int TestRun::exit_code(int status) noexcept { // an entry has GPUTEST_MEMORY, and nobody watches it
+  return status == skipped_exit_code && !variable("GPUTEST_MEMORY").empty() ? unwatched_skip_code : status;
+}
 
 } // namespace detail
 

@@ -7,6 +7,7 @@
 #include <gputest/gtest/run_all_tests.hpp>
 #include <gputest/outcome.hpp>
 #include <gputest/test_list.hpp>
+#include <gputest/test_run.hpp>
 
 #include <cstdlib>
 #include <iostream>
@@ -30,7 +31,7 @@ Environment::Environment() = default;
 Listener::Listener() = default;
 void Environment::SetUp() {}
 
-int report_end(int exit_code) noexcept { return exit_code; }
+int report_end(int exit_code) noexcept { return detail::TestRun::of_process().exit_code(exit_code); }
 
 int run_all_tests() {
   auto& unit_test = *::testing::UnitTest::GetInstance();
@@ -46,7 +47,7 @@ int run_all_tests() {
     return EXIT_FAILURE;
   }
   const int selected = unit_test.test_to_run_count();
-  return selected > 0 && unit_test.skipped_test_count() == selected ? skipped_exit_code : EXIT_SUCCESS;
+  return report_end(selected > 0 && unit_test.skipped_test_count() == selected ? skipped_exit_code : EXIT_SUCCESS);
 }
 
 } // namespace gputest
