@@ -7,10 +7,21 @@
 
 namespace gputest::policy {
 
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');
-  return text;
+std::string printable(const std::string& text) {
+  const auto is_within = [](std::string_view one, std::string_view first, std::string_view last) {
+    return one >= first && one <= last;
+  };
+  std::string result;
+  for (std::string_view rest{text}; !rest.empty();) {
+    const auto length = length_of_character(rest);
+    const auto one = rest.substr(0, length);
+    const bool acts = length == 0 || one < " " || is_within(one, "\x7F", "\xC2\x9F") || one == "\xD8\x9C" ||
+                      is_within(one, "\xE2\x80\x8E", "\xE2\x80\x8F") ||
+                      is_within(one, "\xE2\x80\xA8", "\xE2\x80\xAE") || is_within(one, "\xE2\x81\xA6", "\xE2\x81\xA9");
+    result += acts ? "?" : one;
+    rest.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return result;
 }
 
 std::string fixed(double value, int digits) {

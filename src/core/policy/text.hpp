@@ -43,9 +43,9 @@ namespace gputest::policy {
   return text.empty() || is_wrong ? 0 : length;
 }
 
-/// The text with `?` for control characters: those in a name that others have chosen, or in a log, must not reach a
-/// terminal. Pure.
-[[nodiscard]] std::string printable(std::string text);
+/// The text with `?` for what must not reach a terminal from a name or a log: control characters, those that turn the
+/// direction of writing or end a line in Unicode, and bytes that are no UTF-8. Pure.
+[[nodiscard]] std::string printable(const std::string& text);
 
 /// A number with so many digits after the point, whatever locale the program has set. Pure.
 [[nodiscard]] std::string fixed(double value, int digits);

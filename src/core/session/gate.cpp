@@ -48,7 +48,7 @@ Gate::Gate(Settings settings, Entry entry, std::string program, Overhead::Now no
   settings::check_folder(settings_.folder, "Settings::folder");
   check_request(entry_.request, "the CTest entry");
   settings::set_for_process(settings_);
-  runlog::configure(settings_.log, messages_.full_name(""));
+  runlog::configure(settings_.log, entry_.name.empty() ? messages_.full_name("") : entry_.name);
 }
 
 std::unique_lock<std::mutex> Gate::lock_unless_forked() const {

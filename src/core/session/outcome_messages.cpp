@@ -5,6 +5,7 @@
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/run_mode.hpp"
+#include "core/policy/text.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
@@ -29,7 +30,7 @@ policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
 
 std::string OutcomeMessages::full_name(const std::string& test) const {
   const std::string entry = entry_.name.empty() ? program_ : entry_.name;
-  return test.empty() || test == entry ? entry : entry + ": " + test;
+  return policy::printable(test.empty() || test == entry ? entry : entry + ": " + test);
 }
 
 std::string OutcomeMessages::command_for(const std::string& test) const {

@@ -32,6 +32,15 @@ TEST(Utf8, accepts_what_unicode_has) {
   EXPECT_EQ(length_of_character("\xF4\x8F\xBF\xBF"), 4U) << "U+10FFFF";
 }
 
+TEST(Printable, has_nothing_that_a_terminal_acts_on) {
+  EXPECT_EQ(printable("Größe/0 €😀"), "Größe/0 €😀");
+  EXPECT_EQ(printable("a\nb\x1B[2J\x7F"), "a?b?[2J?");
+  EXPECT_EQ(printable("a\xFF\xC3"), "a??") << "no UTF-8";
+  EXPECT_EQ(printable("a\u0080\u009F\u00A0"), "a??\u00A0") << "control characters in two bytes";
+  EXPECT_EQ(printable("\u061C\u200D\u200E\u200F\u2010"), "?\u200D??\u2010");
+  EXPECT_EQ(printable("\u2028\u202E\u202F\u2065\u2066\u2069\u206A"), "??\u202F\u2065??\u206A");
+}
+
 TEST(Fixed, is_the_number_with_a_point) {
   EXPECT_EQ(fixed(1234.5, 2), "1234.50");
   EXPECT_EQ(fixed(0.125, 2), "0.12");

@@ -116,6 +116,8 @@ TEST_F(OutcomeMessagesTest, name_a_test_with_its_entry_or_else_its_program) {
   EXPECT_EQ(messages_.full_name("Sort.Keys"), "sort: Sort.Keys");
   EXPECT_EQ(messages_.full_name(""), "sort");
   EXPECT_EQ(messages_.full_name("sort"), "sort") << "CTest's name and the test's are one";
+  entry_.name = "so\x1B[2Jrt";
+  EXPECT_EQ(messages_.full_name("K\neys"), "so?[2Jrt: K?eys") << "in messages and in the ledger";
 }
 
 TEST_F(OutcomeMessagesTest, name_the_setting_that_makes_devices_smaller) {
