@@ -253,6 +253,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       if (is_stopped()) {
         end_descendants();
       }
+      end.process = child;
       end.left_behind = wait_for_end_of(relays, watch, begun, pass_on, end_holders);
       end.timed_out = !end.left_behind.empty();
       end.runs_again = !end.timed_out && is_stopped(); // also one that it had left

@@ -32,6 +32,7 @@ struct CommandEnd {
   int signal = 0; ///< what ended it; 0 if it exited
   bool timed_out = false;
   bool runs_again = false;      ///< a process of its entry was stopped for that (policy::runs_again())
+  pid_t process = 0;            ///< its own
   std::string left_behind = {}; ///< if it had ended before: the processes, with names, that kept its output open
 };
 

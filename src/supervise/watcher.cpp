@@ -61,7 +61,10 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
             "valgrind checks gputest-entry only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
             false};
   }
-  return policy::judge(end.report, end.command.status, entry.kind, entry.skip_code);
+  // A command whose own process has failed tests runs them by gputest, and decides nothing for others as a script does.
+  const bool runs_tests = end.report.failed_process == static_cast<unsigned>(end.command.process);
+  const auto kind = runs_tests ? policy::CommandKind::gputest_executable : entry.kind;
+  return policy::judge(end.report, end.command.status, kind, entry.skip_code);
 }
 
 /// A file name for an entry, of at most 255 bytes with what follows it. Names of other entries have others.

@@ -40,7 +40,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> ended;
   std::atomic<std::uint32_t> skipped;
   std::atomic<std::uint32_t> nothing_ran;
-  std::atomic<std::uint32_t> failed; ///< any run
+  std::atomic<std::uint32_t> failed; ///< the process of the last run that has; 0: none has
   std::atomic<std::uint32_t> failures_by_gputest;
   std::atomic<std::uint32_t> skips;
   std::atomic<std::uint32_t> measured;
@@ -180,14 +180,14 @@ void TestStatusPage::begin() const noexcept {
 
 void TestStatusPage::end(End how) const noexcept {
   if (how == End::failed) {
-    words_->failed = 1;
+    fail();
   }
   words_->skipped += how == End::all_skipped ? 1 : 0;
   words_->nothing_ran += how == End::nothing_ran ? 1 : 0;
   ++words_->ended;
 }
 
-void TestStatusPage::fail() const noexcept { words_->failed = 1; }
+void TestStatusPage::fail() const noexcept { words_->failed = static_cast<std::uint32_t>(::getpid()); }
 
 void TestStatusPage::fail_by_gputest(const std::string& why) const noexcept {
   if (words_->failures_by_gputest++ == 0) {
@@ -226,7 +226,8 @@ policy::EntryReport TestStatusPage::report() const {
           now_in(words_->not_run),
           {static_cast<policy::StopCause>(words_->stop_cause.load()), Bytes{words_->stopped_leased},
            Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}},
-          words_->exit_has_ended != 0};
+          words_->exit_has_ended != 0,
+          words_->failed};
 }
 
 nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }

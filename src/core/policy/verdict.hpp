@@ -44,6 +44,7 @@ struct EntryReport {
   std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
   Stopped stopped = {};             ///< the entry is to run again
   bool exit_has_ended = false;      ///< exit() came to its end, in a process that runs one case after another
+  unsigned failed_process = 0;      ///< in which tests failed last
 };
 
 /// What runs in an entry.
