@@ -36,8 +36,7 @@ using supervise::say;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds for_search{10};
-constexpr int most_halvings =
-    32; ///< of the cases of a worker: enough for a few of which exit() does not come to its end
+constexpr int most_halvings = 32; ///< of the cases of a worker: enough for a few that end their process early
 constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
 
 /// What this process and its children write meanwhile is dropped.

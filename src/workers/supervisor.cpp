@@ -235,17 +235,12 @@ private:
           : !verdict || status != 0 ? by_a_death
           : has_passed              ? after_a_change
                                     : "after a case that failed",
-          !verdict            ? with_others_again
-          : shows_end(status) ? ""
-                              : without_exit);
+          !verdict                                      ? with_others_again
+          : status == 0 && !worker_.has_ended_by_exit() ? without_exit
+                                                        : "");
     if (verdict && status == 0) {
-      if (shows_end(status)) {
-        served_.end_was_seen();
-      }
       reply_end(std::move(*verdict));
-      if (!shows_end(status)) {
-        run_earlier_cases_again(true);
-      }
+      confirm_end();
       return;
     }
     if (verdict) {
@@ -277,8 +272,14 @@ private:
     }
   }
 
-  /// Whether the worker's end shows how a process ends after each of its cases.
-  [[nodiscard]] bool shows_end(int status) const { return status != 0 || worker_.has_ended_by_exit(); }
+  /// The worker has ended with 0, and how it did shows how a process ends after each of its cases, or does not.
+  void confirm_end() {
+    if (worker_.has_ended_by_exit()) {
+      served_.end_was_seen();
+    } else {
+      run_earlier_cases_again(true);
+    }
+  }
 
   /// A worker that has ended in a case, or before exit() had come to its end (`left_exit`), has not shown how a process
   /// ends after those before it. They run once more, during the entry that ends workers, which has the locks of all
@@ -397,12 +398,8 @@ private:
     }
     if (ended && status == 0) {
       served_.show(worker_.take_output());
-      leave(why, shows_end(status) ? "" : without_exit);
-      if (shows_end(status)) {
-        served_.end_was_seen();
-      } else {
-        run_earlier_cases_again(true);
-      }
+      leave(why, worker_.has_ended_by_exit() ? "" : without_exit);
+      confirm_end();
       return {};
     }
     leave(by_a_death);

@@ -51,8 +51,8 @@ inline constexpr const char* lease_above = "above";
 
 /// What makes a process run one case after another.
 struct WorkerRequest {
-  std::string
-      channel; ///< GPUTEST_WORKER: `<version>:<supervisor's socket>:<ctest's pid>:<shared|own>:<page>:<why started>`
+  /// GPUTEST_WORKER: `<version>:<supervisor's socket>:<ctest's pid>:<shared|own>:<supervisor's page>:<why started>`.
+  std::string channel;
   std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
 };
 
