@@ -62,7 +62,7 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
             false};
   }
   // A command whose own process has failed tests runs them by gputest, and decides nothing for others as a script does.
-  const bool runs_tests = end.report.failed_process == static_cast<unsigned>(end.command.process);
+  const bool runs_tests = end.report.failed == static_cast<unsigned>(end.command.process);
   const auto kind = runs_tests ? policy::CommandKind::gputest_executable : entry.kind;
   return policy::judge(end.report, end.command.status, kind, entry.skip_code);
 }

@@ -221,13 +221,12 @@ policy::EntryReport TestStatusPage::report() const {
           words_->nothing_ran,
           text_in(words_->failed_by_gputest),
           now_in(words_->running),
-          words_->failed != 0,
+          words_->failed,
           text_in(words_->skipped_because),
           now_in(words_->not_run),
           {static_cast<policy::StopCause>(words_->stop_cause.load()), Bytes{words_->stopped_leased},
            Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}},
-          words_->exit_has_ended != 0,
-          words_->failed};
+          words_->exit_has_ended != 0};
 }
 
 nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }

@@ -39,12 +39,11 @@ struct EntryReport {
   unsigned nothing_ran = 0;         ///< of these: no test was selected
   std::string failed_by_gputest;    ///< why gputest has failed a test; empty: it has not
   std::string running;              ///< the test that ran last; empty: none, or it had ended
-  bool failed = false;              ///< tests failed in any of these
+  unsigned failed = 0;              ///< the process of the last of these in which tests failed; 0: in none
   std::string skipped_because = {}; ///< why gputest has skipped a test, if it has not said so; empty: it has, or none
   std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
   Stopped stopped = {};             ///< the entry is to run again
   bool exit_has_ended = false;      ///< exit() came to its end, in a process that runs one case after another
-  unsigned failed_process = 0;      ///< in which tests failed last
 };
 
 /// What runs in an entry.
