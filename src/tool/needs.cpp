@@ -222,6 +222,17 @@ Needs needs_in(const std::string& folder, bool keep) try {
   return {};
 }
 
+std::string newest_log(const std::string& folder) {
+  std::error_code none;
+  std::pair<fs::file_time_type, std::string> newest{fs::file_time_type::min(), folder};
+  for (const auto& entry : fs::directory_iterator{folder, none}) {
+    if (entry.path().extension() == ".jsonl") {
+      newest = std::max(newest, {entry.last_write_time(none), entry.path().string()});
+    }
+  }
+  return newest.second;
+}
+
 CommittedNeeds parse_committed(const std::string& text) {
   CommittedNeeds committed;
   std::size_t number = 0;

@@ -74,11 +74,12 @@ void check_options(const RunOptions& options) {
     return found != options.variables.end() && found->second == value;
   };
   if (says("GPUTEST_MEMORY", "none") || says("GPUTEST_GPUS", "0")) {
-    for (const auto& [name, option] : {std::pair{"GPUTEST_LARGE", "--large"},
-                                       {"GPUTEST_REQUIRES", "--requires"},
-                                       {"GPUTEST_REQUIRE_GPU", "--require-gpu"},
-                                       {"GPUTEST_WAIT_LIMIT", "--wait-limit"}}) {
-      if (options.variables.count(name) != 0) {
+    for (const auto& [given, option] : {std::pair{options.variables.count("GPUTEST_LARGE") != 0, "--large"},
+                                        {options.variables.count("GPUTEST_REQUIRES") != 0, "--requires"},
+                                        {options.variables.count("GPUTEST_REQUIRE_GPU") != 0, "--require-gpu"},
+                                        {options.variables.count("GPUTEST_WAIT_LIMIT") != 0, "--wait-limit"},
+                                        {options.alone, "--alone"}}) {
+      if (given) {
         throw WrongCommandLine{fmt::format(
             "{} is for a command that uses a GPU, but the memory is none; write how much it needs, or leave {} out",
             option, option)};

@@ -275,6 +275,8 @@ TEST_F(NeedsCommand, checks_the_newest_run_against_the_file_and_against_what_is_
   EXPECT_THAT(ended.out, HasSubstr("3 entries took too much.\n"));
   EXPECT_THAT(needs({"--check"}).out, HasSubstr("1 entry took too much.\n"));
   EXPECT_NE(needs({"--check", file_ + "x"}).exit_code, 0);
+  add_run({}); // no earlier run stands for one in which nothing was measured
+  EXPECT_EQ(needs({"--check", file_}).exit_code, to_int(ExitCode::internal_error));
 }
 
 TEST_F(NeedsCommand, says_where_it_has_looked) {

@@ -45,7 +45,7 @@ TEST(RunCommand, starts_a_command_that_uses_no_gpu_without_a_lease_or_a_file) {
     EXPECT_EQ(ended.out, "none " + std::to_string(::getpid()) + "\n") << "it replaces the tool";
   }
   EXPECT_TRUE(std::filesystem::is_empty(tool.folder().path()));
-  for (const char* const option : {"--large=wait", "--requires=sm_80", "--wait-limit=1s", "--require-gpu"}) {
+  for (const char* const option : {"--large=wait", "--requires=sm_80", "--wait-limit=1s", "--require-gpu", "--alone"}) {
     const auto refused = tool.run(run_with({"--memory", "none", option}, {"true"}));
     EXPECT_EQ(refused.exit_code, number(ExitCode::wrong_command_line));
     EXPECT_NE(refused.err.find("is for a command that uses a GPU, but the memory is none"), std::string::npos);
