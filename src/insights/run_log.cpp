@@ -60,7 +60,9 @@ public:
   void read(const json& event) {
     const auto kind = text_in(event, "event");
     const double t = seconds_in(event, "t");
-    if (kind.empty() || t <= 0) {
+    const auto result = text_in(event, "result");
+    const bool is_result = result == "passed" || result == "failed" || result == "skipped";
+    if (kind.empty() || t <= 0 || (kind == "test" && !is_result)) {
       ++log_.unreadable_lines;
       return;
     }
@@ -97,9 +99,8 @@ public:
     } else if (kind == "release") {
       read_release(event, t, pid);
     } else if (kind == "test") {
-      log_.tests.push_back({entry, test, text_in(event, "result"), seconds_in(event, "seconds"),
-                            text_in(event, "reason"), t, pid, text_in(event, "file"),
-                            number_in(event, "line").value_or(0)});
+      log_.tests.push_back({entry, test, result, seconds_in(event, "seconds"), text_in(event, "reason"), t, pid,
+                            text_in(event, "file"), number_in(event, "line").value_or(0)});
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, text_in(event, "reason"), text_in(event, "class")});
     } else if (kind == "end") {

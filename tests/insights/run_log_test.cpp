@@ -236,6 +236,12 @@ TEST(RunLogs, count_lines_that_a_kill_has_cut) {
   EXPECT_EQ(log.events, 2U);
 }
 
+TEST(RunLogs, have_no_test_with_another_result_than_passed_failed_and_skipped) {
+  const auto log = parse_run_log(run + line("101.0", 7, R"("event":"test","result":"odd","seconds":1)"));
+  EXPECT_TRUE(log.tests.empty());
+  EXPECT_EQ(log.unreadable_lines, 1U);
+}
+
 TEST(RunLogs, of_another_version_are_refused) {
   EXPECT_THAT(tests::message_of<Error>(
                   [] { static_cast<void>(parse_run_log(line("1.0", 7, R"("event":"run","version":2)"))); }),
