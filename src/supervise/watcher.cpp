@@ -195,7 +195,9 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
   }
   EntryEnd end;
   end.report = first;
+  bool has_failed = false; // before it was stopped: no further run may hide that
   for (int attempt = 1;;) {
+    has_failed = has_failed || end.report.stopped.after_failure;
     if (end.report.stopped && (attempt = prepare_next_attempt(entry, end.report, attempt)) == 0) {
       end.exit_code = EXIT_FAILURE;
       return with_forced_failure(std::move(end), entry);
@@ -203,6 +205,10 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
     os::TestStatusPage page;
     end = run_once(command, entry, page, limit, attempt < attempts_of(entry));
     if (!end.command.runs_again) {
+      if (has_failed && !entry.checks_output_only && end.signal == 0 && does_not_fail(end.exit_code)) {
+        say("failed: a test of " + entry.name + " had failed before the entry was stopped and ran again, which counts");
+        end.exit_code = EXIT_FAILURE;
+      }
       return end;
     }
   }

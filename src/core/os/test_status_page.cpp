@@ -46,11 +46,12 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
-  std::atomic<std::uint32_t> stop_cause; ///< stored after the four below
+  std::atomic<std::uint32_t> stop_cause; ///< stored after the five below
   std::atomic<std::uint64_t> stopped_leased;
   std::atomic<std::uint64_t> stopped_taken;
   std::atomic<std::uint64_t> stopped_needed;
   std::atomic<std::uint64_t> stopped_possible;
+  std::atomic<std::uint64_t> stopped_after_failure;
   std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
   std::atomic<std::uint64_t> exit_has_ended;
   std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
@@ -207,6 +208,7 @@ void TestStatusPage::set_stopped(const policy::Stopped& stopped) const noexcept 
   words_->stopped_taken = stopped.taken.count();
   words_->stopped_needed = stopped.needed.count();
   words_->stopped_possible = stopped.possible.count();
+  words_->stopped_after_failure = stopped.after_failure || words_->failed != 0 ? 1 : 0;
   words_->stop_cause = static_cast<std::uint32_t>(stopped.cause);
 }
 void TestStatusPage::set_exit_has_ended() const noexcept { words_->exit_has_ended = 1; }
@@ -225,7 +227,8 @@ policy::EntryReport TestStatusPage::report() const {
           text_in(words_->skipped_because),
           now_in(words_->not_run),
           {static_cast<policy::StopCause>(words_->stop_cause.load()), Bytes{words_->stopped_leased},
-           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}},
+           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible},
+           words_->stopped_after_failure != 0},
           words_->exit_has_ended != 0};
 }
 

@@ -101,7 +101,7 @@ std::string text_of_stop(const std::string& who, const Stopped& stopped) {
          " could not grow: others hold the rest";
 }
 
-bool runs_again(const EntryReport& report, int signal) { return report.stopped && !report.failed && signal == 0; }
+bool runs_again(const EntryReport& report, int signal) { return report.stopped && signal == 0; }
 
 bool is_withheld(const std::optional<std::string>& memory) { return memory.value_or("auto").rfind("auto", 0) == 0; }
 
@@ -114,9 +114,11 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   NextAttempt next;
   next.because = text_of_stop(who, report.stopped);
   const auto cause = report.stopped.cause;
+  const std::string counts =
+      report.stopped.after_failure ? ". What had failed before counts, too" : ". Only that counts";
   if (cause != StopCause::small_lease && attempt < attempts) {
     next.text =
-        next.because + ". It runs once more, alone. Only that counts" +
+        next.because + ". It runs once more, alone" + counts +
         (cause == StopCause::own_unleased ? ". A lease of its suite, or MEMORY of its entry, leases it before" : "");
     next.number = attempts;
     next.alone = true;
@@ -132,7 +134,7 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   next.lease =
       next.number == last_attempt ? Bytes{} : std::max(needed + Bytes{needed.count() / 8}, report.stopped.possible);
   next.text += "runs again with " + (next.lease == Bytes{} ? std::string{"a whole device"} : to_string(next.lease)) +
-               ". Only that counts" + remedy + ", so that it runs once";
+               counts + remedy + ", so that it runs once";
   return next;
 }
 

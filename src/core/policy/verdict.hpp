@@ -20,10 +20,11 @@ enum class StopCause : std::uint32_t {
 
 struct Stopped {
   StopCause cause = StopCause::none;
-  Bytes leased{};   ///< of each device; 0: it had no lease
-  Bytes needed{};   ///< small_lease: of the device of which it would have had most
-  Bytes taken{};    ///< others: by tests beyond their estimated leases, as far as that is known
-  Bytes possible{}; ///< small_lease: as large a part of a whole device, if the test asked what is free
+  Bytes leased{};             ///< of each device; 0: it had no lease
+  Bytes needed{};             ///< small_lease: of the device of which it would have had most
+  Bytes taken{};              ///< others: by tests beyond their estimated leases, as far as that is known
+  Bytes possible{};           ///< small_lease: as large a part of a whole device, if the test asked what is free
+  bool after_failure = false; ///< a test of the entry had failed before
 
   explicit operator bool() const { return cause != StopCause::none; }
 };

