@@ -76,6 +76,14 @@ std::vector<std::string> command_of_worker(const TestCase& test) {
   return command;
 }
 
+/// The case's command, without its report.
+std::vector<std::string> without_report(std::vector<std::string> command) {
+  command.erase(std::remove_if(command.begin(), command.end(),
+                               [](const auto& word) { return policy::starts_with(word, "--gtest_output="); }),
+                command.end());
+  return command;
+}
+
 /// The last of the cases whose list is short enough for a variable.
 std::vector<std::string> last_of(const std::vector<std::string>& cases) {
   std::size_t length = 0;
@@ -156,7 +164,11 @@ SecondRun run_again_in_own_process(const TestCase& test, const Circumstances& ci
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own" +
       (circumstances.skipped ? "; the result of that counts" : ", which shows whether it depends on the process"));
-  const auto end = run_entry(test.command, {test.name, policy::CommandKind::gputest_executable});
+  // The failure in the worker counts, unless the entry that ends workers tells of it: its report is the case's.
+  const bool counts = test.dependence_fails && !circumstances.at_its_end;
+  const bool has_result = !counts || circumstances.skipped || circumstances.has_shared_one;
+  const auto end = run_entry(has_result ? test.command : without_report(test.command),
+                             {test.name, policy::CommandKind::gputest_executable});
   const bool is_skipped = end.exit_code == skipped_exit_code;
   if (end.signal != 0 || !does_not_fail(end.exit_code) || (is_skipped && circumstances.skipped)) {
     return {end.exit_code, end.signal};
@@ -184,12 +196,11 @@ SecondRun run_again_in_own_process(const TestCase& test, const Circumstances& ci
                              : "It did not fail again after them within 10 s, so it may fail by itself. To try it: ") +
         command_after(test, culprits.filters));
   }
-  const bool fails = test.dependence_fails && !circumstances.at_its_end; // which the entry that ends workers tells
-  if (fails) {
+  if (counts) {
     say("failed: " + test.name +
         " failed in a worker, which counts whatever comes of it alone. With GPUTEST_DEPENDENCE=show it would not");
   }
-  return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
+  return {counts ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
 }
 
 Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, std::chrono::milliseconds limits,

@@ -429,12 +429,13 @@ TEST_F(WorkerCase, that_runs_again_alone_waits_for_what_it_leaves_behind) {
 
 TEST_F(WorkerCase, shows_what_a_case_depends_on_if_it_passes_alone) {
   set("GPUTEST_LOG", path("log"));
-  for (const char* const name : {"Plain.a", "Plain.poisons", "Plain.b", "Plain.c", "Plain.fails_if_poisoned"}) {
-    add(name);
+  for (const std::string name : {"Plain.a", "Plain.poisons", "Plain.b", "Plain.c", "Plain.fails_if_poisoned"}) {
+    add(name, "", {"--gtest_output=xml:" + path(name)});
   }
   auto results = run();
   const auto result = results.at("Plain.fails_if_poisoned");
   EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(contents_of(path("Plain.fails_if_poisoned")), HasSubstr("<failure ")) << "what counts is reported";
   EXPECT_THAT(result.output, HasSubstr("gputest: failed: Plain.fails_if_poisoned failed in a worker, which counts"));
   EXPECT_THAT(result.output, HasSubstr("gputest: dependence: Plain.fails_if_poisoned passed alone, and failed after 4 "
                                        "cases in one process. It depends on what ran before. To see it: cd "));
