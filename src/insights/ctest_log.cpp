@@ -104,7 +104,9 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text) {
       in_output = true;
       output.clear();
     } else if (const auto name = std::string{in_output ? "" : name_in(line)}; !name.empty()) {
-      current = &(outputs[name] = {number, "", "", -1});
+      current = &(outputs[name] = {number, "", "", -1, false});
+    } else if (!in_output && current != nullptr) {
+      current->skipped = current->skipped || line.rfind("Skip regular expression found in output", 0) == 0;
     }
   }
   return outputs;

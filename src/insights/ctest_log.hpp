@@ -17,6 +17,7 @@ struct CtestOutput {
   std::string last_lines; ///< of the output: at most 20, and 4 KiB
   std::string message{};  ///< at most three lines of it: from the first that looks like a failure's, else the last ones
   double seconds = -1;    ///< that it took; -1: not known
+  bool skipped = false;   ///< by its SKIP_REGULAR_EXPRESSION
 };
 
 /// ctest's log of a run, and what it has of some entries.

@@ -240,7 +240,9 @@ std::vector<EntryResult> results_of(const RunLog& log) {
   for (const auto& [entry, run] : runs) {
     EntryResult result{entry, result_in_log(run), -1, {}};
     if (log.failed) {
-      result.result = log.failed->count(entry) != 0 ? "failed" : run.skipped() ? "skipped" : "passed";
+      result.result = log.failed->count(entry) != 0                    ? "failed"
+                      : run.skipped() || log.skipped.count(entry) != 0 ? "skipped"
+                                                                       : "passed";
     }
     if (result.result != "skipped" && !run.open_ended) {
       result.seconds = run.seconds();

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -200,8 +201,9 @@ std::string summary_of(const Merged& merged, const std::vector<std::string>& unr
     list("FAILED", merged.tests.size() + ++failures, "gputest merge", "Unread: " + problem);
     ++total;
   }
-  const auto percent = total == 0 ? 0 : static_cast<double>(total - failures) * 100 / static_cast<double>(total);
-  auto text = fmt::format("{:.0f}% tests passed, {} tests failed out of {}\n\nTotal Test time (real) = {:6.2f} sec\n",
+  const auto percent =
+      total == 0 ? 0 : std::lround(static_cast<double>(total - failures) * 100 / static_cast<double>(total));
+  auto text = fmt::format("{}% tests passed, {} tests failed out of {}\n\nTotal Test time (real) = {:6.2f} sec\n",
                           failures > 0 && percent > 99 ? 99 : percent, failures, total, seconds); // as ctest rounds
   for (const auto* const heading : {"did not run", "passed when run again", "FAILED"}) {
     text += lists[heading].empty() ? "" : fmt::format("\nThe following tests {}:\n{}", heading, lists[heading]);

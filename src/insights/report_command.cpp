@@ -82,6 +82,25 @@ std::vector<std::string> notes_on(const RunLog& run) {
   return notes;
 }
 
+/// What was killed has not written when, but ctest has how long its entry took.
+void end_what_was_killed(RunLog& run) {
+  const auto end = [&](auto& killed) {
+    const auto seconds = run.seconds.find(killed.entry);
+    if (killed.open_ended && !killed.running && seconds != run.seconds.end()) {
+      killed.ended = std::max(killed.ended, std::min(run.ended, killed.asked + seconds->second));
+    }
+  };
+  std::for_each(run.processes.begin(), run.processes.end(), end);
+  for (auto& lease : run.leases) {
+    end(lease);
+    for (auto& process : run.processes) {
+      if (process.open_ended && process.pid == lease.pid && process.asked <= lease.asked) { // a worker
+        process.ended = std::max(process.ended, lease.ended);
+      }
+    }
+  }
+}
+
 tool::ExitCode report(const ReportOptions& options) {
   const auto without_log = ran_without_a_log(options.folder, options.log);
   if (without_log == tool::RunByCtest::nothing) {
@@ -98,18 +117,21 @@ tool::ExitCode report(const ReportOptions& options) {
   run.failed = failed_by_ctest(run, ctest_log);
   CtestLog outputs;
   try {
-    const bool any_failed = !run.failed || !run.failed->empty();
-    outputs = any_failed && !ctest_log.empty() ? CtestLog{ctest_log, parse_ctest_log(read_text(ctest_log))} : outputs;
+    outputs = !ctest_log.empty() ? CtestLog{ctest_log, parse_ctest_log(read_text(ctest_log))} : outputs;
   } catch (const Error&) { // it has gone since
   }
   for (const auto& [entry, output] : outputs.outputs) {
     if (output.seconds >= 0) {
       run.seconds[entry] = output.seconds;
     }
+    if (output.skipped) {
+      run.skipped.insert(entry);
+    }
   }
   if (const auto stamp = os::stamp_of(ctest_log); stamp && !run.running) { // ctest closes its log at its end
     run.ended = std::max(run.ended, static_cast<double>(stamp->modified) / 1e9);
   }
+  end_what_was_killed(run);
   const auto sums = summarise(run);
   const auto heading = fmt::format("{} tests: {} passed, {} failed, {} skipped{}{} in {}{:.1f} s; {:.1f} s of waiting",
                                    sums.tests, sums.passed, sums.failed, sums.skipped,

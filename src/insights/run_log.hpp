@@ -111,7 +111,8 @@ struct RunLog {
   std::uint64_t ctest_log = 0; ///< FileStamp::id of ctest's own log; 0: not known
   std::optional<std::set<std::string>>
       failed;                            ///< entries, as ctest says; nullopt: not known. Only a merged log says it
-  std::map<std::string, double> seconds; ///< of entries that failed, as ctest says. No log says it
+  std::map<std::string, double> seconds; ///< of entries, as ctest says. No log says it
+  std::set<std::string> skipped;         ///< entries, by their SKIP_REGULAR_EXPRESSION, as ctest says. No log says it
   std::optional<std::uint64_t> jobs;
   std::uint64_t ctest_pid = 0; ///< 0: no ctest
   std::uint64_t ctest_start = 0;

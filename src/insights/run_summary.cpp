@@ -118,6 +118,9 @@ std::vector<SkipGroup> skips_of(const RunLog& log) {
   for (const auto& skip : log.skips) {
     note(skip.entry, skip.test, skip.reason);
   }
+  for (const auto& entry : log.skipped) {
+    note(entry, "", "its output has its SKIP_REGULAR_EXPRESSION");
+  }
   for (const auto& test : log.tests) {
     if (test.result == "skipped") {
       note(test.entry, test.test, test.reason.empty() ? "no reason given" : test.reason);

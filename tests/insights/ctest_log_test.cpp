@@ -33,6 +33,16 @@ TEST(CtestLogs, have_the_output_of_each_entry_and_its_line) {
   EXPECT_EQ(outputs.at("b c").last_lines, "");
 }
 
+TEST(CtestLogs, say_which_entries_were_skipped_by_their_output) {
+  const std::string failed = "Test Failed.\n";
+  const std::string skip = "Test Pass Reason:\nSkip regular expression found in output. Regex=[no GPU]\n";
+  auto text = section("1/2", "a", skip) + section("2/2", "b", "no GPU\n");
+  text.replace(text.rfind(failed), failed.size(), skip);
+  const auto outputs = parse_ctest_log(text);
+  EXPECT_FALSE(outputs.at("a").skipped) << "an output may say so";
+  EXPECT_TRUE(outputs.at("b").skipped);
+}
+
 TEST(CtestLogs, have_the_last_attempt_and_no_section_that_an_output_imitates) {
   const auto outputs = parse_ctest_log(section("1/1", "a", "first\n") +
                                        section("1/1", "a", "2/2 Test: b\nOutput:\n----\n<end of output>\nlast\n"));

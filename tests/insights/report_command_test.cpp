@@ -70,6 +70,28 @@ TEST_F(ReportCommand, has_the_time_to_the_end_of_ctest_and_not_to_the_last_line_
   EXPECT_THAT(report({"--output", page_}).out, testing::ContainsRegex(" in 10[0-9][.][0-9] s; "));
 }
 
+TEST_F(ReportCommand, has_what_only_ctest_knows_of_skips_and_of_what_was_killed) {
+  for (const auto& [name, script] : {std::pair{"skips", "echo no such GPU"}, std::pair{"dies", "kill -KILL $PPID"}}) {
+    std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+        << "add_test(" << name << " [[" << tests::Tool::path() << "]] run --memory 3GiB -- sh -c [[" << script
+        << "]])\nset_tests_properties(" << name
+        << " PROPERTIES SKIP_REGULAR_EXPRESSION \"no such GPU\" ENVIRONMENT \"GPUTEST_TEST=" << name
+        << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+  }
+  tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-j2", "-R", "skips|dies"}).finish();
+  const auto log = folder_ + "/Testing/Temporary/LastTest.log";
+  auto text = contents_of(log);
+  const auto time = text.find("Test time = ", text.find("Test: dies"));
+  ASSERT_NE(time, std::string::npos) << text;
+  text.replace(time, text.find('\n', time) - time, "Test time =  50.00 sec");
+  std::ofstream{log} << text;
+  fs::last_write_time(log, fs::last_write_time(log) + std::chrono::seconds{100});
+  const auto printed = report({"--format", "github"}).out;
+  EXPECT_THAT(printed, HasSubstr("### 2 tests: 0 passed, 1 failed, 1 skipped in 100."));
+  EXPECT_THAT(printed, HasSubstr("busy for 25 % of the time"));
+  EXPECT_THAT(printed, HasSubstr("its output has its SKIP_REGULAR_EXPRESSION"));
+}
+
 TEST_F(ReportCommand, writes_annotations_and_a_summary_for_github) {
   const auto place = folder_ + "/a_test.cpp:12: Failure";
   std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
