@@ -236,6 +236,8 @@ struct DriverFunctions {
 
 constexpr int pointer_memory_type = 2;    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 constexpr unsigned host_memory = 1;       // CU_MEMORYTYPE_HOST
+constexpr unsigned layered_array = 0x01;  // CUDA_ARRAY3D_LAYERED
+constexpr unsigned cubemap_array = 0x04;  // CUDA_ARRAY3D_CUBEMAP
 constexpr unsigned sparse_array = 0x40;   // CUDA_ARRAY3D_SPARSE
 constexpr unsigned deferred_array = 0x80; // CUDA_ARRAY3D_DEFERRED_MAPPING
 constexpr int pointer_device = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL

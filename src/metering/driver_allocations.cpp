@@ -44,19 +44,25 @@ std::uint64_t texel_bits(unsigned format, unsigned channels) {
 /// Memory is mapped to it later.
 bool is_mapped_later(unsigned flags) { return (flags & (cupti::sparse_array | cupti::deferred_array)) != 0; }
 
-std::uint64_t bytes_of(const cupti::Array3dDescriptor& array, unsigned levels = 1) {
-  if (is_mapped_later(array.flags)) {
+/// Of no descriptor, which CUDA refuses: 0.
+std::uint64_t bytes_of(const cupti::Array3dDescriptor* descriptor, unsigned levels = 1) {
+  if (descriptor == nullptr || is_mapped_later(descriptor->flags)) {
     return 0;
   }
+  const auto& array = *descriptor;
   std::uint64_t bytes = 0;
   auto width = array.width;
   auto height = std::max<std::uint64_t>(array.height, 1);
   auto depth = std::max<std::uint64_t>(array.depth, 1);
+  const bool has_layers = (array.flags & (cupti::layered_array | cupti::cubemap_array)) != 0;
   for (unsigned level = 0; level < levels; ++level) {
     bytes += width * height * depth * texel_bits(array.format, array.channels) / 8;
+    if (width <= 1 && height == 1 && (has_layers || depth == 1)) {
+      break; // CUDA makes no more, however many are asked for
+    }
     width = std::max<std::uint64_t>(width / 2, 1);
     height = std::max<std::uint64_t>(height / 2, 1);
-    depth = std::max<std::uint64_t>(depth / 2, 1);
+    depth = has_layers ? depth : std::max<std::uint64_t>(depth / 2, 1);
   }
   return bytes;
 }
@@ -144,19 +150,25 @@ AllocationBook::Allocation DriverAllocations::asked_by(Call call, const cupti::C
     return allocation;
   }
   case Call::cuArrayCreate_v2: {
-    const auto& array = *parameters_of<cupti::ArrayCreateParameters>(data).descriptor;
-    return in_context(AllocationKind::device, array_function,
-                      bytes_of({array.width, array.height, 0, array.format, array.channels, 0}));
+    const auto* const array = parameters_of<cupti::ArrayCreateParameters>(data).descriptor;
+    if (array == nullptr) {
+      return {};
+    }
+    const cupti::Array3dDescriptor flat{array->width, array->height, 0, array->format, array->channels, 0};
+    return in_context(AllocationKind::device, array_function, bytes_of(&flat));
   }
   case Call::cuArray3DCreate_v2:
     return in_context(AllocationKind::device, array_function,
-                      bytes_of(*parameters_of<cupti::Array3dCreateParameters>(data).descriptor));
+                      bytes_of(parameters_of<cupti::Array3dCreateParameters>(data).descriptor));
   case Call::cuMipmappedArrayCreate: {
     const auto& asked = parameters_of<cupti::MipmappedArrayCreateParameters>(data);
-    return in_context(AllocationKind::device, array_function, bytes_of(*asked.descriptor, asked.levels));
+    return in_context(AllocationKind::device, array_function, bytes_of(asked.descriptor, asked.levels));
   }
   case Call::cuMemCreate: {
     const auto& asked = parameters_of<cupti::CreateParameters>(data);
+    if (asked.properties == nullptr) {
+      return {};
+    }
     const auto& location = asked.properties->location;
     return {AllocationKind::device, location.id, "cuMemCreate",
             location.type == devices::cuda::location_device ? asked.bytes : 0};

@@ -238,7 +238,23 @@ TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
   call(Call::cuMipmappedArrayCreate, cupti::MipmappedArrayCreateParameters{&array, &levels, 3});
   EXPECT_EQ(peak(), 4_MiB + 1_MiB + 256_KiB);
   call(Call::cuMipmappedArrayDestroy, cupti::ArrayDestroyParameters{array});
+  book_.begin();
+  const cupti::Array3dDescriptor layers{2, 2, 1024, float_format, 1, cupti::layered_array};
+  call(Call::cuMipmappedArrayCreate, cupti::MipmappedArrayCreateParameters{&array, &layers, UINT32_MAX});
+  EXPECT_EQ(peak(), 16_KiB + 4_KiB) << "there are no smaller levels, and each has all layers";
+  call(Call::cuMipmappedArrayDestroy, cupti::ArrayDestroyParameters{array});
   EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, asks_for_nothing_where_a_call_has_no_descriptor) {
+  constexpr devices::cuda::Result refused = devices::cuda::out_of_memory; // asks at both ends of the call
+  void* array = nullptr;
+  cupti::VirtualMemory handle = 0;
+  call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, nullptr}, refused);
+  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, nullptr}, refused);
+  call(Call::cuMipmappedArrayCreate, cupti::MipmappedArrayCreateParameters{&array, nullptr, 1}, refused);
+  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, nullptr, 0}, refused);
+  EXPECT_EQ(wanted(), 0_B);
 }
 
 TEST_F(DriverAllocationsTest, knows_what_a_texel_of_each_format_takes) {
