@@ -21,6 +21,10 @@
    Threads: every function may be called by any thread. Calls with the same session run one after the other.
    gputest_close() must be the last.
 
+   Signal handlers: one that has interrupted a function of the library may call exit(). gputest_close() does nothing
+   there, and the end of the process gives everything back. Functions with the session return GPUTEST_ERROR. No other
+   function may be called.
+
    Forks: a child process must not use its parent's session: calls return GPUTEST_ERROR. It may use the devices while
    the parent holds a lease.
 
@@ -88,7 +92,7 @@ int gputest_open(const gputest_settings* settings, gputest_session** session);
 
 /* Releases the lease, closes the session and frees it. GPUTEST_LEASE_OF gets its earlier value back. The memory of the
    process's CUDA context stays counted until the process exits. Does nothing for NULL, for a closed session, and in a
-   forked child. */
+   forked child. Does nothing either in a signal handler that has interrupted another function. */
 void gputest_close(gputest_session* session);
 
 /* Chooses `gpus` devices (1 to 16), fewer if this process may use fewer, and sets CUDA_VISIBLE_DEVICES to them. It

@@ -4,6 +4,7 @@
 
 #include "core/devices/device_list.hpp"
 #include "core/os/environment.hpp"
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/session/allowed_devices.hpp"
 #include "core/session/messages.hpp"
@@ -139,6 +140,10 @@ Session& session_of(const gputest_session* given) {
   if (session->pid != os::own_pid()) {
     throw Error{"this process was forked from the one that opened the gputest_session, and must not use it: open its "
                 "own, or leave the lease to its parent"};
+  }
+  if (os::Mutex::any_of_this_thread()) {
+    throw Error{"this thread is in another call with the gputest_session: a signal handler, and on_wait, must not use "
+                "it"};
   }
   return session->session;
 }
@@ -370,7 +375,7 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
 }
 
 void gputest_close(gputest_session* session) {
-  if (session == nullptr || session != opened || session->pid != os::own_pid() ||
+  if (session == nullptr || session != opened || session->pid != os::own_pid() || os::Mutex::any_of_this_thread() ||
       !opened.compare_exchange_strong(session, nullptr)) {
     return;
   }

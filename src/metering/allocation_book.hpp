@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/devices/meter.hpp"
+#include "core/os/mutex.hpp"
 
 #include <array>
 #include <atomic>
@@ -94,7 +95,7 @@ private:
   void take_off(const Entry& entry);
   void forget_asked();
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> entries_; ///< by address
   std::map<int, OfDevice> devices_;
   std::uint64_t period_ = 0;

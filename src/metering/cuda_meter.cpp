@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "metering/cuda_meter.hpp"
 
+#include "core/os/mutex.hpp"
 #include "core/settings/settings.hpp"
 
 #include <map>
@@ -37,7 +38,7 @@ namespace gputest::devices {
 
 Meter& cuda_meter(MeterSetting setting) {
   static auto& meters = *new std::map<MeterSetting, std::unique_ptr<Meter>>; // NOLINT(cppcoreguidelines-owning-memory)
-  static std::mutex mutex;
+  static os::Mutex mutex;
   const std::lock_guard guard{mutex};
   auto& meter = meters[setting];
   if (!meter) {

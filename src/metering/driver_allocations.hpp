@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/mutex.hpp"
 #include "metering/allocation_book.hpp"
 #include "metering/cupti_api.hpp"
 
@@ -73,7 +74,7 @@ private:
   AllocationBook& book_;
   const cupti::DriverFunctions& driver_;
   const cupti::Functions& cupti_;
-  std::mutex mutex_; ///< of what follows
+  os::Mutex mutex_; ///< of what follows
   VirtualMemory virtual_memory_;
   std::map<devices::cuda::MemoryPool, devices::cuda::Location> pools_; ///< that the program has created
 };

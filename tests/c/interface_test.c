@@ -2,6 +2,7 @@
 /* What gputest.h promises, on simulated devices: interface_test <folder for a ledger>. */
 #include <gputest/gputest.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,16 +264,21 @@ static void count_holders(const gputest_claimant* claimant, void* data) {
   }
 }
 
-static void test_a_wait_can_be_ended(void) {
+/* A process that holds 12 GiB until the end of a pipe is closed. */
+struct holder {
+  pid_t pid;
+  int end;
+};
+
+static struct holder start_holder(void) {
   int ready[2];
   int end[2];
   char byte = 0;
-  int status = 0;
-  int holders = 0;
-  pid_t holder = 0;
+  struct holder holder = {0, 0};
   CHECK(pipe(ready) == 0 && pipe(end) == 0);
-  holder = fork();
-  if (holder == 0) {
+  holder.pid = fork();
+  holder.end = end[1];
+  if (holder.pid == 0) {
     gputest_session* const session = entered("12GiB");
     const gputest_request request = of_memory("12GiB");
     close(end[1]);
@@ -283,6 +289,56 @@ static void test_a_wait_can_be_ended(void) {
     _exit(failures);
   }
   CHECK(read(ready[0], &byte, 1) == 1);
+  return holder;
+}
+
+static void end_of_holder(struct holder holder) {
+  int status = 0;
+  close(holder.end);
+  CHECK(waitpid(holder.pid, &status, 0) == holder.pid && status == 0);
+}
+
+static gputest_session* session_of_handler;
+
+static void close_session(void) { gputest_close(session_of_handler); }
+
+static void exit_in_handler(int signal) {
+  const gputest_request request = of_memory("1GiB");
+  (void)signal;
+  CHECK(gputest_begin(session_of_handler, &request, "handler", NULL) == GPUTEST_ERROR);
+  CHECK(strstr(gputest_message(), "signal handler") != NULL);
+  close_session();
+  exit(failures == 0 ? 3 : 1);
+}
+
+static int raise_signal(const char* text, void* data) {
+  (void)text;
+  (void)data;
+  return raise(SIGUSR1);
+}
+
+static void test_a_signal_handler_may_exit_during_a_wait(void) {
+  const struct holder holder = start_holder();
+  int status = 0;
+  int holders = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    const gputest_request request = of_memory("12GiB");
+    const gputest_wait wait = {sizeof wait, NULL, raise_signal, NULL};
+    session_of_handler = entered("12GiB");
+    atexit(close_session);
+    signal(SIGUSR1, exit_in_handler);
+    gputest_begin(session_of_handler, &request, "waiter", &wait);
+    _exit(1);
+  }
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
+  CHECK(gputest_status(&settings, count_holders, &holders) == GPUTEST_OK && holders == 1);
+  end_of_holder(holder);
+}
+
+static void test_a_wait_can_be_ended(void) {
+  const struct holder holder = start_holder();
+  int holders = 0;
   {
     gputest_session* const session = entered("12GiB");
     gputest_request request = of_memory("12GiB");
@@ -303,12 +359,15 @@ static void test_a_wait_can_be_ended(void) {
     waits.at_most = 1000;
     CHECK(gputest_begin(session, &request, "waits too long", &wait) == GPUTEST_FAIL);
     CHECK(strstr(gputest_message(), "1 s") != NULL);
-    close(end[1]);
+    close(holder.end);
     wait.limit = NULL;
     CHECK(gputest_begin(session, &request, "has waited", &wait) == GPUTEST_OK);
     gputest_close(session);
   }
-  CHECK(waitpid(holder, &status, 0) == holder && status == 0);
+  {
+    int status = 0;
+    CHECK(waitpid(holder.pid, &status, 0) == holder.pid && status == 0);
+  }
 }
 
 static void test_devices_are_shared_out(void) {
@@ -351,6 +410,7 @@ int main(int argc, char** argv) {
   test_devices_are_shared_out();
   /* A process has one session in its life. */
   in_a_process(test_a_wait_can_be_ended);
+  in_a_process(test_a_signal_handler_may_exit_during_a_wait);
   in_a_process(test_leases_and_examines);
   in_a_process(test_refuses_a_session_that_is_null_or_closed);
   in_a_process(test_refuses_null_in_place_of_a_result);

@@ -5,6 +5,7 @@
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/run_mode.hpp"
@@ -100,7 +101,7 @@ JsonObject run_details(const std::optional<os::RunningCtest>& ctest) {
 
 /// Of this process.
 struct Log {
-  std::mutex mutex;
+  os::Mutex mutex;
   bool configured = false;
   bool opened = false;
   bool failed = false;
@@ -255,6 +256,9 @@ void set_running(const std::string& test) noexcept {
 
 void write(const std::vector<Event>& events, const std::optional<std::string>& test) noexcept {
   auto& log = the_log();
+  if (log.mutex.is_of_this_thread()) {
+    return; // a signal handler has interrupted a line, and ends the process
+  }
   const std::lock_guard guard{log.mutex};
   log.write(events, test.value_or(log.test));
 }

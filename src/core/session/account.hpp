@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/devices/meter.hpp"
+#include "core/os/mutex.hpp"
 
 #include <gputest/bytes.hpp>
 #include <gputest/memory_kind.hpp>
@@ -70,7 +71,7 @@ private:
   };
   void give_back(const Held& held) noexcept;
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   bool guarded_ = false;
   std::optional<LeaseLimits> limits_;
   unsigned lease_ = 0;           ///< counts the leases of this process

@@ -51,12 +51,16 @@ Gate::Gate(Settings settings, Entry entry, std::string program, Overhead::Now no
   runlog::configure(settings_.log, entry_.name.empty() ? messages_.full_name("") : entry_.name);
 }
 
-std::unique_lock<std::mutex> Gate::lock_unless_forked() const {
-  return is_forked() ? std::unique_lock<std::mutex>{} : std::unique_lock{mutex_};
+std::unique_lock<os::Mutex> Gate::lock_if_possible() const {
+  return is_forked() || os::Mutex::any_of_this_thread() ? std::unique_lock<os::Mutex>{} : std::unique_lock{mutex_};
 }
 
-std::unique_lock<std::mutex> Gate::lock() const {
-  auto guard = lock_unless_forked();
+std::unique_lock<os::Mutex> Gate::lock() const {
+  auto guard = lock_if_possible();
+  if (!guard && !is_forked()) {
+    throw Error{"this thread is in another call of gputest: a signal handler, and what is called during a wait, must "
+                "not use the gputest::Session"};
+  }
   if (!guard) {
     throw Error{"this process was forked from the one that made the gputest::Session, and must not use it: make its "
                 "own, or leave the lease to its parent"};
@@ -200,17 +204,17 @@ Outcome Gate::acquire(Request request, const std::string& test) {
 }
 
 bool Gate::holds(std::uint64_t number) const {
-  const auto guard = lock_unless_forked();
+  const auto guard = lock_if_possible();
   return is_leased_ && held_.number == number;
 }
 
 std::optional<Bytes> Gate::allocated() const {
-  const auto guard = lock_unless_forked();
+  const auto guard = lock_if_possible();
   return guard ? measuring_.allocated() : std::nullopt;
 }
 
 void Gate::release(std::optional<std::uint64_t> number) noexcept {
-  const auto guard = lock_unless_forked();
+  const auto guard = lock_if_possible();
   if (!guard || !is_leased_ || (number && *number != held_.number)) {
     return;
   }
@@ -227,7 +231,7 @@ void Gate::release(std::optional<std::uint64_t> number) noexcept {
 }
 
 Findings Gate::examine(const std::string& test) {
-  const auto guard = lock_unless_forked();
+  const auto guard = lock_if_possible();
   if (!guard) {
     return {};
   }
@@ -302,14 +306,14 @@ void Gate::note_error(const std::string& test, const std::string& error) {
 }
 
 void Gate::count_unleased(const std::string& where) {
-  const auto guard = lock_unless_forked();
+  const auto guard = lock_if_possible();
   if (guard && role_ != Role::in_place_of_parent && !is_leased_) {
     note_error(where, find_unleased(where));
   }
 }
 
 void Gate::watch_unleased(const std::string& test) {
-  const auto guard = lock_unless_forked();
+  const auto guard = lock_if_possible();
   if (guard && role_ != Role::in_place_of_parent && !is_leased_) {
     measuring_.watch(test);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
 #include "core/policy/verdict.hpp"
@@ -122,13 +123,14 @@ private:
   void log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept;
 
   [[nodiscard]] bool is_forked() const { return pid_ != os::own_pid(); }
-  /// Locks the mutex. Not in a forked process: a thread that only the parent has may hold it, and wait for a device.
-  [[nodiscard]] std::unique_lock<std::mutex> lock_unless_forked() const;
-  /// The same; throws Error in a forked process.
-  [[nodiscard]] std::unique_lock<std::mutex> lock() const;
+  /// Locks the mutex, unless that might take for ever: in a forked process, where a thread that only the parent has may
+  /// hold it, and wait for a device; and in a signal handler that has interrupted a call of gputest's.
+  [[nodiscard]] std::unique_lock<os::Mutex> lock_if_possible() const;
+  /// The same; throws Error in place of locking nothing.
+  [[nodiscard]] std::unique_lock<os::Mutex> lock() const;
 
   const pid_t pid_ = os::own_pid();
-  mutable std::mutex mutex_; ///< of what follows
+  mutable os::Mutex mutex_; ///< of what follows
   Settings settings_;
   Entry entry_;
   OutcomeMessages messages_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/devices/meter.hpp"
+#include "core/os/mutex.hpp"
 #include "core/session/measurement.hpp"
 #include "core/session/place.hpp"
 
@@ -40,7 +41,7 @@ private:
   void stop_before(Bytes needed, Bytes possible);
   void fail_before_allocation(const std::string& why) const;
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   ledger::Ledger* ledger_; ///< null after end()
   devices::Meter& meter_;
   devices::ThisProcess& process_;

@@ -2,6 +2,7 @@
 #include <gputest/session.hpp>
 
 #include "core/ledger/ledger_view.hpp"
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/session/gate.hpp"
 #include "core/settings/settings.hpp"
@@ -12,7 +13,9 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace gputest {
@@ -77,7 +80,17 @@ Session::Session(Settings settings, Entry entry) {
 
 Session Session::from_environment() { return {settings_from_environment(), entry_from_environment()}; }
 
-Session::~Session() { release(); }
+Session::~Session() {
+  if (os::Mutex::any_of_this_thread()) {
+    // A signal handler calls exit(), and the call that it has interrupted uses the gate. The process's end gives all
+    // back. Without memory, of which that call may be making some.
+    using Kept = std::shared_ptr<session::Gate>;
+    static std::aligned_storage_t<sizeof(Kept), alignof(Kept)> place;
+    new (&place) Kept{std::move(gate_)};
+    return;
+  }
+  release();
+}
 
 Outcome Session::enter(const Plan& plan) {
   using Role = session::Gate::Role;

@@ -3,6 +3,7 @@
 
 #include <gputest/test_run.hpp>
 
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/report_target.hpp"
@@ -31,7 +32,7 @@ struct TestRun::State {
   std::string not_run;                       ///< why a test of the entry did not; empty: all have
   bool not_run_is_said = false;
 
-  std::mutex mutex; ///< of what follows: any thread may exit
+  os::Mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
   std::optional<End> last_end;
   bool has_failed = false; ///< any run of this process

@@ -16,7 +16,7 @@ namespace {
 /// The driver, once something has loaded it: looked for at each test's end, so that it is bound only once.
 const cuda::Library* loaded() {
   // Never destroyed: a thread may look while the process ends.
-  static auto& mutex = *new std::mutex;                     // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& mutex = *new os::Mutex;                      // NOLINT(cppcoreguidelines-owning-memory)
   static auto& library = *new std::optional<cuda::Library>; // NOLINT(cppcoreguidelines-owning-memory)
   const std::lock_guard guard{mutex};
   if (!library) {

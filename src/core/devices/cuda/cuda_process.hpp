@@ -3,6 +3,7 @@
 
 #include "core/devices/cuda/cuda_driver_library.hpp"
 #include "core/devices/device_list.hpp"
+#include "core/os/mutex.hpp"
 
 #include <mutex>
 #include <set>
@@ -35,7 +36,7 @@ public:
 private:
   void keep_context(cuda::Device device);
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   std::set<cuda::Device> kept_; ///< devices whose primary context this object holds
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/devices/device_list.hpp"
 #include "core/devices/simulated/simulated_memory.hpp"
+#include "core/os/mutex.hpp"
 #include "core/policy/simulated_devices.hpp"
 
 #include <atomic>
@@ -56,7 +57,7 @@ private:
   struct View;
   View& view(const char* who = "memory of a simulated device");
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   std::unique_ptr<View> view_; ///< null before the first use
   std::atomic<bool> in_use_{false};
 };

@@ -3,6 +3,7 @@
 
 #include "core/ledger/storage/file_at.hpp"
 #include "core/os/file.hpp"
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 
@@ -127,7 +128,7 @@ std::optional<pid_t> flock_holder_of(const struct stat& file) {
 } // namespace
 
 struct FileLock::Kernel {
-  std::mutex threads;
+  Mutex threads;
   KeptDescriptor file;
 
   explicit Kernel(KeptDescriptor opened) : file{std::move(opened)} {}
@@ -144,7 +145,7 @@ struct FileLock::Kernel {
                                                       [] {
                                                         for (const auto& [identity, file] : all.files) {
                                                           if (const auto kernel = file.lock()) {
-                                                            new (&kernel->threads) std::mutex;
+                                                            new (&kernel->threads) Mutex;
                                                           }
                                                         }
                                                         all.mutex.unlock();
@@ -187,6 +188,10 @@ FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
 FileLock::~FileLock() = default;
 
 void FileLock::lock() {
+  if (kernel_->threads.is_of_this_thread()) {
+    throw LedgerError{"cannot lock " + kernel_->file.path() +
+                      " in a signal handler: it has interrupted a call of gputest's, which has the lock"};
+  }
   std::unique_lock threads{kernel_->threads};
   if (!lock_in_time([this] { return kernel_->try_lock(); })) {
     require_kept();

@@ -362,6 +362,34 @@ TEST_F(CoreSession, leaves_a_forked_process_alone_also_while_another_thread_wait
   thread.join();
 }
 
+TEST_F(CoreSession, lets_a_signal_handler_exit_while_its_thread_waits_for_a_lease) {
+  settings_.devices = "simulated:1x4GiB,context=0";
+  settings_.log = folder_.path() + "/log";
+  const pid_t holder = tests::start_keeper([&] {
+    auto other = std::make_unique<Session>(settings_, entry_);
+    static_cast<void>(other->enter({}));
+    auto held = other->lease(2_GiB, "Sort.Keys");
+    return std::pair{std::move(other), std::move(held)};
+  });
+  EXPECT_EQ(tests::in_child([&] {
+              static Session session{settings_, entry_}; // which exit() ends
+              static_cast<void>(session.enter({}));
+              struct sigaction action {};
+              action.sa_handler = [](int) {
+                const auto said = tests::message_of<Error>([] { static_cast<void>(session.check(1_GiB, "Sort.Odd")); });
+                session.release();
+                std::exit(said.find("a signal handler") == std::string::npos ? 4 : 3); // NOLINT
+              };
+              ::sigaction(SIGUSR1, &action, nullptr);
+              session.while_waiting([](const std::string&) { ::raise(SIGUSR1); });
+              static_cast<void>(session.lease(3_GiB, "Sort.Pairs"));
+              return 1;
+            }),
+            3);
+  ::kill(holder, SIGKILL);
+  EXPECT_EQ(tests::end_of(holder), -SIGKILL);
+}
+
 TEST_F(CoreSession, gives_nothing_of_its_lease_back_in_a_forked_process) {
   settings_.log = folder_.path() + "/log";
   auto& session = enter();
