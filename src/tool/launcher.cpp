@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/launcher.hpp"
 
-#include "core/ledger/storage/slot_fifos.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
@@ -159,7 +158,6 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
     return report_not_executed(launch.command.front(), found.error);
   }
 
-  os::LivenessFifo::prepare_to_inherit(); // before NVML starts a thread
   std::optional<os::TestStatusPage> page; // nobody else watches this process
   supervise::WaitNotice notice;
   // Other processes see the command's name, not `gputest`.

@@ -28,9 +28,9 @@ bool is_packet_socket(int number) {
 
 WorkerChannel::WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string page,
                              std::string why_started)
-    : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)}, output_{::fcntl(STDERR_FILENO,
-                                                                                                  F_DUPFD_CLOEXEC,
-                                                                                                  STDERR_FILENO + 1)},
+    : socket_{os::out_of_the_way(std::move(socket))}, null_{os::out_of_the_way(
+                                                          os::Descriptor{::open("/dev/null", O_RDWR | O_CLOEXEC)})},
+      output_{os::out_of_the_way(os::Descriptor{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)})},
       ctest_{ctest}, shares_errors_{shares_errors}, page_{std::move(page)}, why_started_{std::move(why_started)} {
   ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
 }

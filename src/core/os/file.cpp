@@ -69,6 +69,16 @@ namespace fs = std::filesystem;
 
 } // namespace
 
+Descriptor out_of_the_way(Descriptor file) noexcept {
+  constexpr int beyond_what_others_choose = 700;
+  Descriptor high{file ? ::fcntl(file.number(), F_DUPFD_CLOEXEC, beyond_what_others_choose) : -1};
+  return high ? std::move(high) : std::move(file);
+}
+
+void make_room_out_of_the_way() noexcept {
+  const auto any = out_of_the_way(Descriptor{::open("/", O_PATH | O_CLOEXEC)});
+}
+
 std::string reason(int error_number) { return std::generic_category().message(error_number) + advice(error_number); }
 
 LedgerError failure(const std::string& to_do, const std::string& path, int error_number) {

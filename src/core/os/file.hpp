@@ -57,6 +57,15 @@ private:
   int number_ = -1;
 };
 
+/// The same file by a number above 700, for one that stays open while tests run. They, and shell scripts, open and
+/// write to descriptors by numbers of their choice (`exec 9>lock`, `exec 200>&1`). Where this process may have fewer
+/// (RLIMIT_NOFILE), the descriptor itself.
+[[nodiscard]] Descriptor out_of_the_way(Descriptor file) noexcept;
+
+/// Makes the kernel's table of this process's descriptors as large as out_of_the_way() wants it. In a process of one
+/// thread that takes no time; one of several, such as NVML's, waits 15 ms for it (Linux 6.18).
+void make_room_out_of_the_way() noexcept;
+
 /// The kernel's reason for a failure, in words, and what to do about it if that is not obvious.
 [[nodiscard]] std::string reason(int error_number);
 

@@ -68,7 +68,7 @@ constexpr std::uint64_t one_begins_to_wait = (std::uint64_t{1} << 32) + 1;
 namespace {
 
 Descriptor make_file(std::size_t size) {
-  Descriptor file{::memfd_create("gputest-entry", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  auto file = out_of_the_way(Descriptor{::memfd_create("gputest-entry", MFD_CLOEXEC | MFD_ALLOW_SEALING)});
   if (!file || ::ftruncate(file.number(), static_cast<off_t>(size)) != 0 ||
       ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     throw Error{"no memory can be made that the processes of the command share: " + reason(errno)};

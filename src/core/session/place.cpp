@@ -35,6 +35,7 @@ Outcome Place::enter(const Plan& plan, Entry& entry) {
   heap_.expect(heap);
   messages_.set_filter_option(plan.filter_option);
   std::string why_none;
+  os::make_room_out_of_the_way(); // before NVML starts a thread
   machine_ = devices::open_devices(settings_, why_none);
   if (machine_->devices().empty()) {
     return no_gpu(why_none);

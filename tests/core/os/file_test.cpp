@@ -52,6 +52,22 @@ TEST(Reason, of_a_failure_stands_behind_what_was_to_be_done_with_which_file) {
   EXPECT_STREQ(failure("open", "/some/file", EACCES).what(), "cannot open /some/file: Permission denied");
 }
 
+TEST(OutOfTheWay, is_a_descriptor_that_nobody_chooses_where_that_many_are_allowed) {
+  const int chosen = ::open("/", O_PATH | O_CLOEXEC);
+  const auto moved = out_of_the_way(Descriptor{chosen});
+  EXPECT_GE(moved.number(), 700);
+  EXPECT_EQ(::fcntl(moved.number(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(::fcntl(chosen, F_GETFD), -1);
+  EXPECT_FALSE(out_of_the_way(Descriptor{}));
+  EXPECT_EQ(tests::in_child([] {
+              const rlimit few{100, 100};
+              ::setrlimit(RLIMIT_NOFILE, &few);
+              const int number = ::open("/", O_PATH | O_CLOEXEC);
+              return out_of_the_way(Descriptor{number}).number() == number ? 0 : 1;
+            }),
+            0);
+}
+
 TEST(TextsIn, are_found_wherever_a_file_is_read_in_pieces) {
   const tests::PrivateFolder folder;
   const std::set<std::string> texts{"libcuda", std::string{"dlopen\0", 7}, "missing"};

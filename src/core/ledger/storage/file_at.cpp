@@ -154,7 +154,7 @@ void require_kept(int descriptor, const FileIdentity& identity, const std::strin
   }
 }
 
-KeptDescriptor::KeptDescriptor(Descriptor file, std::string path)
+KeptDescriptor::KeptDescriptor(Descriptor file, std::string path, Where /*where*/)
     : file_{std::move(file)}, identity_{FileIdentity::of(file_.number()).value_or(FileIdentity{})}, path_{std::move(
                                                                                                         path)} {}
 

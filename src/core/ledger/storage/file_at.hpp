@@ -80,8 +80,13 @@ class KeptDescriptor {
 public:
   KeptDescriptor() = default;
 
-  /// Keeps `file`, which must be open; `path` is for messages.
-  KeptDescriptor(Descriptor file, std::string path);
+  /// Keeps `file`, which must be open, out of the way of tests; `path` is for messages.
+  KeptDescriptor(Descriptor file, std::string path)
+      : KeptDescriptor{out_of_the_way(std::move(file)), std::move(path), Where::it_is} {}
+
+  /// Keeps it by the number that it has: one that nobody can write to.
+  enum class Where { it_is };
+  KeptDescriptor(Descriptor file, std::string path, Where where);
   KeptDescriptor(KeptDescriptor&& other) noexcept = default;
   KeptDescriptor& operator=(KeptDescriptor&& other) noexcept;
   KeptDescriptor(const KeptDescriptor&) = delete;

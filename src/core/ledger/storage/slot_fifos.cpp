@@ -21,10 +21,6 @@
 
 namespace gputest::os {
 
-/// Shell scripts open descriptors by numbers of their choice (`exec 9>lock`, `exec 200>&1`), which closes what has
-/// them.
-constexpr int beyond_what_scripts_choose = 700;
-
 namespace {
 
 /// None if the FIFO is not there.
@@ -81,17 +77,7 @@ void LivenessFifo::require_in_place(const FileAt& fifo) const {
   }
 }
 
-void LivenessFifo::prepare_to_inherit() noexcept {
-  const Descriptor any{::open("/", O_PATH | O_CLOEXEC)};
-  const Descriptor high{::fcntl(any.number(), F_DUPFD_CLOEXEC, beyond_what_scripts_choose)};
-}
-
-void LivenessFifo::inherit_across_exec() {
-  if (Descriptor high{::fcntl(file_.number(), F_DUPFD_CLOEXEC, beyond_what_scripts_choose)}) {
-    file_ = KeptDescriptor{std::move(high), std::string{file_.path()}};
-  } // else fewer are allowed
-  ::fcntl(file_.number(), F_SETFD, 0);
-}
+void LivenessFifo::inherit_across_exec() { ::fcntl(file_.number(), F_SETFD, 0); }
 
 bool is_inherited(const FileAt& fifo) {
   const auto identity = FileIdentity::at(fifo);
@@ -108,7 +94,7 @@ bool is_inherited(const FileAt& fifo) {
 
 LivenessWatch::LivenessWatch(const FileAt& fifo) {
   if (Descriptor file = open_to_watch(fifo)) {
-    file_ = KeptDescriptor{std::move(file), fifo.path};
+    file_ = KeptDescriptor{std::move(file), fifo.path, KeptDescriptor::Where::it_is};
   }
 }
 
@@ -125,7 +111,7 @@ struct Spare {
   void make() {
     if (wanted && !file) {
       if (Descriptor opened{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)}) {
-        file = KeptDescriptor{std::move(opened), "the next one that it has to wake"};
+        file = KeptDescriptor{std::move(opened), "the next one that it has to wake", KeptDescriptor::Where::it_is};
       }
     }
   }

@@ -31,10 +31,6 @@ public:
   /// Throws LedgerError if it was removed or renamed: others do not find it, and take its owner for dead.
   void require_in_place(const FileAt& fifo) const;
 
-  /// Makes the kernel's table of this process's descriptors as large as inherit_across_exec() wants it. In a process of
-  /// one thread that takes no time; one of several, such as NVML's, waits 15 ms for it (Linux 6.18).
-  static void prepare_to_inherit() noexcept;
-
   /// Lets the program that this process will exec() keep it. Throws as require_kept() does.
   void inherit_across_exec();
 

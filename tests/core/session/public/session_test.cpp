@@ -24,10 +24,13 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <fcntl.h>
 
 namespace gputest {
 namespace {
@@ -360,6 +363,25 @@ TEST_F(CoreSession, leaves_a_forked_process_alone_also_while_another_thread_wait
   EXPECT_EQ(tests::end_of(holder), -SIGKILL);
   has_forked.set_value();
   thread.join();
+}
+
+TEST_F(CoreSession, writes_to_no_file_by_a_number_that_a_test_may_have_chosen) {
+  const auto open_below = [](int limit) { // for writing
+    std::set<int> open;
+    for (int number = 0; number < limit; ++number) {
+      const int flags = ::fcntl(number, F_GETFL);
+      if (flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY) {
+        open.insert(number);
+      }
+    }
+    return open;
+  };
+  const auto before = open_below(700);
+  auto& session = enter();
+  const auto lease = session.lease(2_GiB, "Sort.Keys");
+  const SimulatedBuffer buffer{1_MiB};
+  EXPECT_EQ(open_below(700), before);
+  EXPECT_GT(open_below(1000).size(), before.size()) << "the ledger's";
 }
 
 TEST_F(CoreSession, lets_a_signal_handler_exit_while_its_thread_waits_for_a_lease) {
