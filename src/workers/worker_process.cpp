@@ -170,7 +170,10 @@ void WorkerProcess::kill_all() {
     ::kill(pid_, SIGKILL); // also where no descriptor is left to look for the others
   }
   const std::vector<pid_t> spared{left_.begin(), left_.end()};
-  end_descendants(spared);
+  if (!end_descendants(spared)) { // some start others faster than they are found: they have no end to wait for
+    static_cast<void>(wait_for_status());
+    return;
+  }
   pid_ = 0;
   // Those whose parents were killed with them become this process's own.
   if (spared.empty()) {

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <stdexcept>
 
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -68,6 +69,36 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
               EXPECT_EQ(not_spared.ends(), (std::array<int, 2>{SIGKILL, SIGKILL}));
               EXPECT_EQ(second_spared.ends(), went_on);
               return ::testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(Descendants, are_left_running_where_each_goes_on_in_a_child_faster_than_it_is_found) {
+  EXPECT_EQ(tests::in_child([] {
+              std::array<int, 2> until{};
+              std::array<int, 2> begun{};
+              if (::pipe(until.data()) != 0 || ::pipe(begun.data()) != 0) {
+                return 1;
+              }
+              ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+              tests::start_child([&] {
+                char byte = 0;
+                ::close(until[1]);
+                ::fcntl(until[0], F_SETFL, O_NONBLOCK);
+                for (int number = 0; ::read(until[0], &byte, 1) != 0; ++number) { // until the caller has ended
+                  if (::fork() > 0) {
+                    ::_exit(0);
+                  }
+                  static_cast<void>(number == 100 && ::write(begun[1], "+", 1) > 0);
+                }
+                return 0;
+              });
+              char byte = 0;
+              if (::read(begun[0], &byte, 1) != 1) {
+                return 2;
+              }
+              end_descendants();
+              return 0;
             }),
             0);
 }
