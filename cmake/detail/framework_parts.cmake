@@ -107,7 +107,11 @@ endfunction()
 
 function(_gputest_link_catch2)
   if(NOT TARGET Catch2::Catch2)
+    set(cached "$CACHE{Catch2_DIR}")
     find_package(Catch2 3.3 QUIET)
+    if(cached) # the project may use an older one
+      set_property(CACHE Catch2_DIR PROPERTY VALUE "${cached}")
+    endif()
   endif()
   if(TARGET Catch2::Catch2)
     target_link_libraries(gputest_catch2 PUBLIC Catch2::Catch2)

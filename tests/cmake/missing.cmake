@@ -65,11 +65,17 @@ cmake_language(SET_DEPENDENCY_PROVIDER provide SUPPORTED_METHODS FIND_PACKAGE)\n
 expect(Unused "${package}${is_linked}" gputest::main "^0: $" "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=${WORK}/provider.cmake")
 
 # One that the project adds after gputest, when its build tree knows another one from an earlier configuration or from the user.
+# So is a Catch2 that is too old for gputest.
 file(WRITE "${WORK}/cached/GTestConfig.cmake" "add_library(GTest::gtest INTERFACE IMPORTED)\nset(GTest_VERSION 1.12.1)\n")
-set(cached "-DGTest_DIR=${WORK}/cached")
-set(is_cached "\nif(NOT \"\$CACHE{GTest_DIR}\" STREQUAL \"${WORK}/cached\")\n  message(FATAL_ERROR \"it is lost\")\nendif()")
-foreach(option IN ITEMS "${cached}" "--log-level=STATUS") # the second time, only the cache says so
-  expect(Unused "${package}${is_cached}" gputest::main "^0: $" "${option}")
+file(WRITE "${WORK}/cached/Catch2Config.cmake" "")
+file(WRITE "${WORK}/cached/Catch2ConfigVersion.cmake" "set(PACKAGE_VERSION 2.13.10)\nset(PACKAGE_VERSION_COMPATIBLE FALSE)\n")
+set(is_cached "")
+foreach(name IN ITEMS GTest Catch2)
+  string(APPEND is_cached "\nif(NOT \"\$CACHE{${name}_DIR}\" STREQUAL \"${WORK}/cached\")\n  message(FATAL_ERROR \"${name} is lost\")\nendif()")
+endforeach()
+set(cached "-DGTest_DIR=${WORK}/cached;-DCatch2_DIR=${WORK}/cached")
+foreach(options IN ITEMS "${cached}" "--log-level=STATUS") # the second time, only the cache says so
+  expect(Unused "${package}${is_cached}" gputest::main "^0: $" ${options})
   set(keeps_build_tree ON)
 endforeach()
 expect(Unused "${package}
