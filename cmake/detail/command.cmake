@@ -74,13 +74,26 @@ function(_gputest_watch_words result)
   set(${result} "$<TARGET_FILE:gputest::entry>" --watch PARENT_SCOPE)
 endfunction()
 
-# Makes `all` build a program of gputest's even if gputest is a subdirectory that `all` leaves out.
+# Makes `all` build a program of gputest's even if gputest is a subdirectory that `all` leaves out. Not if it leaves out the tests, too.
 function(_gputest_build_program program)
   get_target_property(imported ${program} IMPORTED)
-  if(NOT imported)
+  _gputest_is_left_out("${CMAKE_CURRENT_SOURCE_DIR}" tests_are_left_out)
+  if(NOT imported AND NOT tests_are_left_out)
     get_target_property(target ${program} ALIASED_TARGET)
     set_property(TARGET ${target} PROPERTY EXCLUDE_FROM_ALL OFF)
   endif()
+endfunction()
+
+# Whether a directory, or one above it, is added with EXCLUDE_FROM_ALL: a dependency whose tests nobody may want.
+function(_gputest_is_left_out directory result)
+  set(${result} FALSE PARENT_SCOPE)
+  while(NOT "${directory}" STREQUAL "")
+    get_property(is_left_out DIRECTORY "${directory}" PROPERTY EXCLUDE_FROM_ALL)
+    if(is_left_out)
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+    get_property(directory DIRECTORY "${directory}" PROPERTY PARENT_DIRECTORY)
+  endwhile()
 endfunction()
 
 # The words that add_test() would put before an executable target, because of these properties of the target. Whoever starts it

@@ -75,7 +75,7 @@ function(_gputest_prepend_list first second result)
 endfunction()
 
 # Once for each directory, at the end of the top-level one: without enable_testing() there and in each directory below, CMake
-# drops its tests. include(CTest) with BUILD_TESTING=OFF does so because somebody asked for it.
+# drops its tests. include(CTest) with BUILD_TESTING=OFF and EXCLUDE_FROM_ALL do so because somebody asked for it.
 function(_gputest_warn_if_testing_is_off call)
   get_property(is_noted DIRECTORY PROPERTY GPUTEST_TESTING_CHECKED)
   if(NOT is_noted)
@@ -88,6 +88,10 @@ function(_gputest_warn_if_testing_is_off call)
 endfunction()
 
 function(_gputest_check_testing call directory)
+  _gputest_is_left_out("${directory}" is_left_out)
+  if(is_left_out)
+    return()
+  endif()
   set(above "${directory}")
   while(NOT "${above}" STREQUAL "")
     get_directory_property(is_enabled DIRECTORY "${above}" DEFINITION CMAKE_TESTING_ENABLED)

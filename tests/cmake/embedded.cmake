@@ -40,3 +40,16 @@ foreach(code IN ITEMS "${builds}\n${package}" "${builds}\n${finds}" "${finds}\n$
   configure(${case} "${code}\n${uses}\n")
   require([["${ended}" STREQUAL "0: "]] "${code}: ${ended}")
 endforeach()
+
+# `all` builds the tool for tests that it builds, and not for those of a dependency that it leaves out.
+foreach(option_and_excluded IN ITEMS "EXCLUDE_FROM_ALL;is_excluded-NOTFOUND" ";OFF")
+  list(GET option_and_excluded 0 option)
+  list(GET option_and_excluded 1 expected)
+  configure(dependency_${expected} "enable_testing()
+file(WRITE dependency/tests/CMakeLists.txt \"gpu_add_test(NAME t COMMAND sh)\")
+file(WRITE dependency/CMakeLists.txt [[add_subdirectory(\"${SOURCES}\" gputest)\nadd_subdirectory(tests)]])
+add_subdirectory(dependency ${option})
+get_target_property(is_excluded gputest_cli EXCLUDE_FROM_ALL)
+message(NOTICE \"excluded: \${is_excluded}\")\n")
+  require([["${ended}" MATCHES "^0: excluded: ${expected}"]] "${ended}")
+endforeach()

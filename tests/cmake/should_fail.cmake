@@ -306,6 +306,8 @@ add_subdirectory(between)]])
 should_warn("${add_between}\nenable_testing()"
   "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/between/below, because enable_testing() was not called in ${WORK}/between. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
 should_warn("enable_testing()\n${add_between}" "")
+string(REPLACE "add_subdirectory(between)" "add_subdirectory(between EXCLUDE_FROM_ALL)" left_out "${add_between}")
+should_warn("${left_out}" "")
 should_warn("set(BUILD_TESTING OFF)\ninclude(CTest)\n${add_between}" "")
 
 # As in a build without the tool, and as where gputest is not found.
