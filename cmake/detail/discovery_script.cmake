@@ -62,8 +62,14 @@ set(gputest_all_with_workers [[${all_with_workers}]])\n")
     _gputest_code_of_words("${${words}}" code)
     _gputest_append_variable(code_of_${words} "${code}")
   endforeach()
-  _gputest_quote("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${part}.cmake" quoted)
-  set(${result} "${text}include(${quoted})\n" PARENT_SCOPE)
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${part}.cmake")
+  _gputest_quote("${script}" quoted)
+  _gputest_code_of_failing_entry("${target}" "${script} does not exist: gputest was moved or removed. Configure the project again" code)
+  set(${result} "${text}if(EXISTS ${quoted})
+  include(${quoted})
+else()
+  ${code}
+endif()\n" PARENT_SCOPE)
 endfunction()
 
 # Appends a command that sets a variable to `text` in the caller.

@@ -20,13 +20,19 @@ endfunction()
 
 # The script of a call of gpu_discover_tests(). If ctest names no configuration, it adds an entry that fails.
 function(_gputest_generate_discovery base text target)
+  _gputest_code_of_failing_entry("${target}" "the configuration is not known. Write ctest -C <configuration>" code)
+  _gputest_generate_script("${base}" "${text}" "${code}")
+endfunction()
+
+# Code that adds an entry that fails and says why, in place of the tests of a call of gpu_discover_tests().
+function(_gputest_code_of_failing_entry target why result)
   string(GENEX_STRIP "${ARG_TEST_PREFIX}${target}_NOT_LISTED${ARG_TEST_SUFFIX}" name) # without what the configuration decides
   _gputest_quote("${name}" name)
   _gputest_quote("${CMAKE_COMMAND}" cmake)
+  _gputest_quote("gputest: ${why}" why)
   _gputest_labels_of_not_listed("${ARG_MEMORY}" labels)
-  _gputest_generate_script("${base}" "${text}" "add_test(${name} ${cmake} -E echo
-    [[gputest: the configuration is not known. Write ctest -C <configuration>]])
-  set_tests_properties(${name} PROPERTIES WILL_FAIL ON LABELS \"${labels}\"${ARG_PAIRS_OF_LABELS})")
+  set(${result} "add_test(${name} ${cmake} -E echo ${why})
+  set_tests_properties(${name} PROPERTIES WILL_FAIL ON LABELS \"${labels}\"${ARG_PAIRS_OF_LABELS})" PARENT_SCOPE)
 endfunction()
 
 # The file of NEEDS, else of GPUTEST_NEEDS_FILE; empty if neither is given.
@@ -88,7 +94,7 @@ function(_gputest_let_ctest_schedule needs)
 set(gputest_processes_per_device \"${most}\")
 set(gputest_tool [======[$<TARGET_FILE:gputest::cli>]======])
 set(gputest_needs_files [======[${needs_files}]======])
-include(${quoted_script})\n" "")
+include(${quoted_script} OPTIONAL)\n" "")
   endif()
 
   set(directory "${CMAKE_CURRENT_SOURCE_DIR}")
