@@ -32,7 +32,7 @@
   ``COMMAND``
     An executable target or a program, and its arguments. A target that links ``gputest::main`` or ``gputest::catch2`` leases
     its memory itself, for one test at a time. The launcher ``gputest run`` starts anything else, and holds a lease as long as the
-    program runs. Arguments are passed unchanged, including empty ones and those with semicolons.
+    program runs. The target's ``TEST_LAUNCHER`` and ``CROSSCOMPILING_EMULATOR`` come before it as with ``add_test()``. Arguments are passed unchanged, including empty ones and those with semicolons.
 
   ``MEMORY``
     Memory per device, for tests that do not declare it themselves. ``auto``: what they turn out to need. A test begins with
@@ -131,6 +131,11 @@
 #]===]
 
 function(gpu_add_test)
+  # The policy of the caller, by which add_test() uses emulators. CMake's manual names no way to it; this one is GoogleTest.cmake's.
+  set(gputest_cmp0158 "")
+  if(POLICY CMP0158)
+    cmake_policy(GET CMP0158 gputest_cmp0158 PARENT_SCOPE)
+  endif()
   set(gputest_call gpu_add_test)
   set(option_keywords ALONE COMMAND_EXPAND_LISTS)
   set(value_keywords NAME COMMAND MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS)
@@ -202,7 +207,12 @@ function(gpu_add_test)
       string(PREPEND command " /usr/bin/env ${quoted}")
     endif()
   endif()
+  cmake_policy(PUSH)
+  if(gputest_cmp0158 STREQUAL "NEW")
+    cmake_policy(SET CMP0158 NEW)
+  endif()
   cmake_language(EVAL CODE "add_test(NAME ${quoted_name} COMMAND${command}${ARG_COMMAND_ARGUMENTS}${options})")
+  cmake_policy(POP)
 
   _gputest_label_of_add_test(${memory_class} label)
   _gputest_labels_of(${label} own_labels)

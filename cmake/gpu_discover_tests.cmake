@@ -113,6 +113,11 @@
 #]===]
 
 function(gpu_discover_tests)
+  # The policy of the caller, by which add_test() uses emulators. CMake's manual names no way to it; this one is GoogleTest.cmake's.
+  set(gputest_cmp0158 "")
+  if(POLICY CMP0158)
+    cmake_policy(GET CMP0158 gputest_cmp0158 PARENT_SCOPE)
+  endif()
   set(gputest_call gpu_discover_tests)
   if("${ARGV0}" STREQUAL "")
     _gputest_fail("the target is missing. Write gpu_discover_tests(<target> ...).")

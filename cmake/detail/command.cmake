@@ -53,9 +53,9 @@ function(_gputest_command program target launcher result)
     _gputest_emulator("${target}" "TEST_LAUNCHER;CROSSCOMPILING_EMULATOR" emulator)
     set(program "$<TARGET_FILE:${target}>")
   endif()
-  _gputest_code_of_words("${words};${emulator}" code)
+  _gputest_code_of_words("${words}" code)
   _gputest_quote("${program}" quoted)
-  set(${result} "${code} ${quoted}" PARENT_SCOPE)
+  set(${result} "${code}${emulator} ${quoted}" PARENT_SCOPE)
 endfunction()
 
 function(_gputest_launcher_words result)
@@ -96,16 +96,23 @@ function(_gputest_is_left_out directory result)
   endwhile()
 endfunction()
 
-# The words that add_test() would put before an executable target, because of these properties of the target. Whoever starts it
-# has to add them itself.
+# The words that add_test() would put before an executable target, because of these properties of the target, as CMake code.
+# Whoever starts it has to add them itself. `gputest_cmp0158` is that policy where the public function is called.
 function(_gputest_emulator target properties result)
-  set(words "")
+  set(code "")
   if(CMAKE_VERSION VERSION_LESS 3.29)
     list(REMOVE_ITEM properties TEST_LAUNCHER)
+  elseif(gputest_cmp0158 STREQUAL "NEW" AND NOT CMAKE_CROSSCOMPILING)
+    list(REMOVE_ITEM properties CROSSCOMPILING_EMULATOR)
   endif()
   foreach(property IN LISTS properties)
     get_target_property(emulator "${target}" ${property})
-    if(emulator)
+    if(emulator MATCHES "\\$<" AND NOT CMAKE_HOST_WIN32)
+      # A list that is only known when CMake generates, and may be empty. A shell takes it apart, by code without a semicolon, because
+      # CMake may expand lists (COMMAND_EXPAND_LISTS).
+      _gputest_quote("${emulator}" quoted)
+      string(APPEND code " sh -c [=[set -f\ngputest_list=$1\nshift\nIFS=$(printf '\\073')\nexec $gputest_list \"$@\"]=] sh ${quoted}")
+    elseif(emulator)
       list(POP_FRONT emulator first)
       if(TARGET "${first}")
         get_target_property(type "${first}" TYPE)
@@ -113,10 +120,11 @@ function(_gputest_emulator target properties result)
           set(first "$<TARGET_FILE:${first}>")
         endif()
       endif()
-      list(APPEND words "${first}" ${emulator})
+      _gputest_code_of_words("${first};${emulator}" words)
+      string(APPEND code "${words}")
     endif()
   endforeach()
-  set(${result} "${words}" PARENT_SCOPE)
+  set(${result} "${code}" PARENT_SCOPE)
 endfunction()
 
 # Notes the targets that a test starts, for gpu_install_tests(): `target`, and those whose files its words name.

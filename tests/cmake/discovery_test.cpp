@@ -520,6 +520,25 @@ TEST_F(Discovery, puts_an_emulator_before_the_executable_when_it_lists_it_and_in
               HasSubstr("GPUTEST_LIST_FILE=/dev/stdout " + path("emulator") + " 'a,b c' " + path("tests")));
 }
 
+TEST_F(Discovery, puts_an_emulator_of_a_generator_expression_before_the_executable_and_nothing_where_it_is_empty) {
+  write("emulator", "#!/bin/sh\necho \"$*\" >> " + path("emulated") + "\nshift\nexec \"$@\"\n");
+  for (const std::string condition : {"0", "1"}) {
+    configure("set_target_properties(tests PROPERTIES CROSSCOMPILING_EMULATOR \"$<" + condition + ":" +
+              path("emulator") +
+              ";a,b c>\")\n"
+              "gpu_discover_tests(tests TEST_FILTER Small.test)\n"
+              "gpu_add_test(NAME whole COMMAND tests --gtest_filter=Small.test \"a;b\" \"\" LAUNCHER off)\n");
+    EXPECT_THAT(ctest({"-V"}).out, HasSubstr("100% tests passed, 0 tests failed out of 2"));
+    EXPECT_EQ(std::filesystem::exists(path("emulated")), condition == "1");
+  }
+  const std::string begin = "a,b c " + path("tests");
+  std::ifstream file{path("emulated")};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  EXPECT_EQ(text, begin + " --gtest_list_tests --gtest_filter=Small.test\n" + begin +
+                      " --gtest_filter=Small.test --gtest_also_run_disabled_tests\n" + begin +
+                      " --gtest_filter=Small.test a;b \n");
+}
+
 TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_no_setting_of_tests) {
   std::filesystem::create_directory(path("there"));
   write("tests",
