@@ -223,6 +223,54 @@ def test_good(): assert leased() == 1 << 30
     assert "many" * 30 not in result.stdout.str() and "INTERNALERROR" not in result.stdout.str()
 
 
+def test_a_condition_that_cannot_be_evaluated_fails_its_test_alone(run):
+    result = run("""
+pytestmark = pytest.mark.gpu("1GiB")
+
+@pytest.mark.skipif("no_such_name > 1", reason="?")
+def test_unknown_name(): pass
+
+@pytest.mark.skipif(sys.version_info < (3,))
+def test_no_reason(): pass
+
+@pytest.mark.xfail("no_such_name > 1", reason="?")
+def test_unknown_name_of_xfail(): pass
+
+@pytest.mark.skipif("__import__('pytest').skip('not here')", reason="?")
+def test_skips(): pass
+
+def test_after(): assert leased() == 1 << 30
+""")
+    result.assert_outcomes(passed=1, errors=3, skipped=1)
+    result.stdout.fnmatch_lines(["*no_such_name*"])
+
+
+def test_an_exception_without_a_text_fails_its_test_alone(run):
+    result = run("""
+pytestmark = pytest.mark.gpu("1GiB")
+
+class Broken(Exception):
+    def __str__(self): return self.text
+
+def raises(): raise Broken
+
+def test_one(): raises()
+
+@pytest.mark.parametrize("n", [1])
+@pytest.mark.gpu(memory=lambda n: raises())
+def test_memory(n): pass
+
+class Odd:
+    def __eq__(self, other): raises()
+
+@pytest.mark.gpu(gpus=Odd())
+def test_mark(): pass
+
+def test_after(): pass
+""")
+    result.assert_outcomes(passed=1, failed=1, errors=2)
+
+
 @pytest.mark.parametrize("memory, message", [
     ('"64"', "memory '64' has no unit; write a number and a unit*"),
     ("1.5", "the memory of gpu_lease() is 1.5; write a size such as '3GiB', or a number of bytes"),

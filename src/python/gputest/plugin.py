@@ -262,7 +262,7 @@ class _Reader:
         try:
             return self(item)
         except Exception as error:
-            return _Need(mistake="its marks cannot be read: {}: {}".format(type(error).__name__, error))
+            return _Need(mistake="its marks cannot be read: {}: {}".format(type(error).__name__, _text_of_error(error)))
 
     def __call__(self, item) -> Optional[_Need]:
         """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
@@ -741,13 +741,23 @@ def _is_skipped(item) -> bool:
         function = getattr(item, "obj", None)
         return (evaluate_skip_marks(item) is not None or (xfail is not None and not xfail.run) or
                 any(getattr(one, "__unittest_skip__", False) for one in (function, getattr(item, "cls", None))))
-    except Exception:  # the test says what is wrong with its marks, and there may be no such function
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        raise
+    except BaseException:  # of pytest.fail(), too: the test says what is wrong with its marks; there may be no such function
         return False
 
 
 def _is_out_of_memory(error) -> bool:
     """Of CuPy, PyTorch, Numba, RMM, or a simulated device."""
-    return "OutOfMemory" in type(error).__name__ or "OUT_OF_MEMORY" in str(error) or "out_of_memory" in str(error)
+    return "OutOfMemory" in type(error).__name__ or "out_of_memory" in _text_of_error(error).lower()
+
+
+def _text_of_error(error) -> str:
+    """An exception may have no text."""
+    try:
+        return str(error)
+    except Exception:
+        return "it has no text"
 
 
 def _advice_against_preallocation() -> str:
