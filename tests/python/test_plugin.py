@@ -616,6 +616,86 @@ class TestCase(unittest.TestCase):
     result.assert_outcomes(passed=5, failed=5, errors=1)
 
 
+def test_what_goes_on_after_a_failed_test_stays_open(run):
+    result = run("""
+import asyncio
+pytestmark = pytest.mark.gpu("1GiB")
+
+def of_another(error):
+    raise RuntimeError("the slow path is broken") from error
+
+class Table:
+    is_open = True
+
+@pytest.fixture(scope="module")
+def table():
+    table = Table()
+    try:
+        raise ImportError("there is no fast path")
+    except ImportError as error:
+        table.why = error
+    try:
+        yield table
+    finally:
+        table.is_open = False
+
+@pytest.fixture(scope="module")
+def call():
+    \"\"\"Runs coroutines in a task that runs for all tests, as the one of AnyIO does.\"\"\"
+    loop = asyncio.new_event_loop()
+    calls = asyncio.Queue()
+    async def serve():
+        while True:
+            function, result = await calls.get()
+            try:
+                result.set_result(await function())
+            except BaseException as error:
+                result.set_exception(error)
+            del function, result
+    task = loop.create_task(serve())
+    def call(function):
+        result = loop.create_future()
+        calls.put_nowait((function, result))
+        return loop.run_until_complete(result)
+    yield call
+    task.cancel()
+
+def test_fails(table):
+    kept = gputest.SimulatedBuffer("10MiB")
+    of_another(table.why)
+
+def test_fails_in_the_loop(call):
+    async def function():
+        kept = gputest.SimulatedBuffer("10MiB")
+        assert not "the local variables of this coroutine are freed"
+    call(function)
+
+def test_after(table, call):
+    async def function(): return 1
+    assert table.is_open and call(function) == 1
+""")
+    result.assert_outcomes(passed=1, failed=2)
+
+
+def test_an_object_that_raises_while_its_test_is_freed_leaves_no_lease(run):
+    result = run("""
+kept = []
+
+class Odd(Exception):
+    @property
+    def exceptions(self): raise ValueError("not yet")
+
+@pytest.mark.gpu("1GiB", keeps="1GiB")
+def test_fails():
+    kept.append(gputest.SimulatedBuffer("1MiB"))
+    raise Odd
+
+@pytest.mark.gpu("2GiB")
+def test_after(): assert leased() == 2 << 30
+""")
+    result.assert_outcomes(passed=1, failed=1)
+
+
 _FRAMEWORKS = """
 import gc, sys, types
 import gputest

@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 import traceback
+import types
 from typing import Callable, ContextManager, NamedTuple, Optional, Union
 
 import pytest
@@ -38,6 +39,7 @@ _CONTEXT_BYTES = 768 << 20
 _AGAINST_PREALLOCATION = {"jax": "XLA_PYTHON_CLIENT_ALLOCATOR=platform", "tensorflow": "TF_FORCE_GPU_ALLOW_GROWTH=true"}
 _MIB = 1 << 20
 _GIB = 1 << 30
+_SUSPENDABLE = types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType
 _ALL = "1024TiB"  # may stay of what a fixture, or a test that declares nothing, takes: more than its lease is too much anyway
 
 
@@ -628,10 +630,10 @@ class _Leases:
         who, need = holder.who, holder.need
         _trim(need.gpus)
         if self._session.allocated():
-            if item is None:  # it still runs
-                gc.collect()
-            else:
-                _free_unused(item, self._instance, self._errors)
+            if item is not None:  # else it still runs
+                with contextlib.suppress(Exception):  # of a test's objects, which may raise whatever they are asked for
+                    _free_unused(item, self._instance, self._errors)
+            gc.collect()
             _trim(need.gpus)
         found = self._session.end(who)
         if holder.item and need.keeps == _ALL and found.left:
@@ -812,10 +814,19 @@ def _free_unused(item, instance, errors):
         for frame, _ in traceback.walk_tb(error.__traceback__):
             while frame is not None:
                 with contextlib.suppress(RuntimeError):  # it still runs
-                    frame.clear()
+                    if not _goes_on_later(frame):
+                        frame.clear()
                     frame.f_locals  # before Python 3.13 a copy, which this renews
                 frame = frame.f_back
-    gc.collect()
+
+
+def _goes_on_later(frame) -> bool:
+    """Whether it is of a generator or a coroutine that has not ended, which clear() would close before Python 3.13: a fixture's,
+    or one that runs an event loop for several tests."""
+    kinds = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return bool(frame.f_code.co_flags & kinds) and any(
+        getattr(one, name, None) is frame
+        for one in gc.get_referrers(frame) if isinstance(one, _SUSPENDABLE) for name in ("gi_frame", "cr_frame", "ag_frame"))
 
 
 def pytest_terminal_summary(terminalreporter):
