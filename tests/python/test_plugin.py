@@ -995,6 +995,34 @@ def test_after(): assert leased() == 5 << 30
     result.assert_outcomes(passed=5)
 
 
+def test_a_refused_lease_that_is_caught_leaves_the_lease_of_the_test(run):
+    result = run("""
+def largest(gpu_lease):
+    for size in ("64GiB", "no size", "4GiB"):
+        try:
+            with gpu_lease(size):
+                assert leased() == 4 << 30
+                return size
+        except (pytest.skip.Exception, pytest.fail.Exception):
+            pass
+
+@pytest.fixture
+def table(gpu_lease): return largest(gpu_lease)
+
+@pytest.mark.gpu("12GiB")
+def test_fixture(table): assert table == "4GiB" and leased() == 12 << 30
+
+@pytest.mark.gpu("12GiB")
+def test_itself(gpu_lease):
+    with pytest.raises(pytest.skip.Exception), gpu_lease("64GiB"):
+        pass
+    assert leased() == 12 << 30
+    used("14GiB")
+""")
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*test_itself took 14 GiB, and its lease is 12 GiB*"])
+
+
 def test_classes_and_modules_lease_what_they_set_up(run):
     result = run("""
 import unittest
