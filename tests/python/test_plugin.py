@@ -356,6 +356,71 @@ def test_keeps(): kept.append(gputest.SimulatedBuffer("10MiB"))
     run(suite).assert_outcomes(passed=3)
 
 
+def test_overuse_and_leaks_fail_in_spite_of_a_skip(run, pytester, monkeypatch):
+    monkeypatch.setenv("GPUTEST_LOG", str(pytester.path / "logs"))
+    result = run("""
+kept = []
+pytestmark = pytest.mark.gpu("100MiB")
+
+@pytest.mark.xfail
+def test_takes_and_is_expected_to_fail(): used("1GiB")
+
+@pytest.mark.xfail
+def test_leaves_and_fails_as_expected():
+    kept.append(gputest.SimulatedBuffer("50MiB"))
+    assert False
+
+def test_takes_and_skips():
+    used("1GiB")
+    pytest.skip("no data")
+
+@pytest.fixture
+def skips():
+    yield
+    pytest.skip("no data in the teardown")
+
+def test_teardown_skips(skips): used("1GiB")
+
+@pytest.fixture
+def expects():
+    yield
+    pytest.xfail("known")
+
+def test_teardown_is_expected_to_fail(expects): used("1GiB")
+
+@pytest.mark.xfail
+def test_fails_as_expected(): assert False
+
+def test_skips_only_in_the_teardown(skips): pass
+""")
+    result.assert_outcomes(passed=3, xfailed=2, xpassed=1, skipped=2, errors=5)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*took 1 GiB, and its lease is 100 MiB*", "*ends with 50 MiB*"])
+    log, = (pytester.path / "logs").glob("*.jsonl")
+    events = [json.loads(line) for line in log.read_text().splitlines() if line]
+    assert [one["result"] for one in events if one["event"] == "test"] == ["failed"] * 5 + ["skipped"] * 2
+
+
+def test_overuse_under_the_lease_of_a_fixture_fails_the_test_that_it_is_of(run):
+    result = run("""
+@pytest.fixture(scope="module")
+def table(gpu_lease):
+    with gpu_lease("100MiB"):
+        yield
+
+def test_before(table): pass
+
+def test_takes(table): used("1GiB")
+
+def test_between(table): pass
+
+@pytest.mark.gpu("1GiB")
+def test_after(): pass
+""")
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["*ERROR at teardown of test_takes*", "*took 1 GiB, and its lease is 100 MiB*gpu_lease(\"1GiB\")*"])
+
+
 def test_a_test_without_a_mark_gpu_may_leave_memory_which_is_listed(run):
     suite = """
 kept = []

@@ -413,6 +413,10 @@ class _Holder:
         self.has_ended = False
 
 
+class _Found(pytest.fail.Exception):
+    """What gputest has found of a test."""
+
+
 def _device_memory(device) -> str:
     """By which figures are kept apart: devices of a model differ by some MiB."""
     return "{}{}GiB".format("simulated " if device.simulated else "", max(1, (device.total_bytes + _GIB // 2) // _GIB))
@@ -518,10 +522,16 @@ class _Leases:
         if kind == "fail":
             pytest.fail(reason, pytrace=False)
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
-        if not self._holder or self._item is not item or os.getpid() != self._pid:
-            return
+        is_own = os.getpid() == self._pid
+        if is_own and self._holder and self._item is item:
+            self._keep_error(item, call)
+        outcome = yield
+        if is_own and call.when == "teardown" and not outcome.excinfo:
+            self._fail_in_spite_of_skip(item, call, outcome.get_result())
+
+    def _keep_error(self, item, call):
         instance = getattr(getattr(item, "_obj", None), "__self__", None)
         if type(instance) is getattr(item, "cls", None):  # pytest 7 has forgotten a unittest.TestCase when its teardown has ended
             self._instance = instance
@@ -532,19 +542,39 @@ class _Leases:
                 text = self._session.explain_out_of_memory(item.nodeid)
                 item.add_report_section(call.when, "gpu", text)
 
+    def _fail_in_spite_of_skip(self, item, call, report):
+        """A test that is expected to fail, or a fixture's teardown that skips, would hide what is found of the test."""
+        if report.outcome == "failed":
+            return
+        error = call.excinfo and call.excinfo.value
+        if not isinstance(error, _Found):
+            if self._item is item:
+                self._finish(item)
+            error = self._found()
+        if error:
+            report.outcome, report.longrepr = "failed", error.msg
+            vars(report).pop("wasxfail", None)
+
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item):
         if os.getpid() == self._pid:
             if self._item is item:
                 self._finish(item)
-            problems, self._problems = self._problems, []  # also those of a fixture that a test without a mark has set up
-            if problems:
-                pytest.fail("\n".join(problems), pytrace=False)
+            elif self._holder:  # a test without a mark has run under the lease of a fixture
+                self._add_problems(self._session.examine(self._holder.who), self._holder)
+            error = self._found()  # also of a fixture that a test without a mark has set up
+            if error:
+                raise error
+
+    def _found(self) -> Optional["_Found"]:
+        problems, self._problems = self._problems, []
+        return _Found("\n".join(problems), pytrace=False) if problems else None
 
     def pytest_runtest_logreport(self, report):
-        if report.outcome in ("failed", "skipped"):  # another plugin's "rerun" says nothing of how the test ends
+        # Another plugin's "rerun" says nothing of how the test ends.
+        if report.outcome == "failed" or (report.outcome == "skipped" and report.nodeid not in self._results):
             text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
-            self._results.setdefault(report.nodeid, (report.outcome, text))
+            self._results[report.nodeid] = report.outcome, text
 
     def pytest_sessionfinish(self):
         if self._session and os.getpid() == self._pid:
@@ -638,11 +668,14 @@ class _Leases:
         found = self._session.end(who)
         if holder.item and need.keeps == _ALL and found.left:
             holder.item.user_properties.append(("gpu_left_bytes", found.left))
+        self._add_problems(found, holder)
+        return found
+
+    def _add_problems(self, found, holder):
         problems = list(found.problems)
         if found.overuse and problems:
             problems[0] += _advice_against_preallocation()
         self._problems += problems if holder.item else [one.replace("@pytest.mark.gpu(", "gpu_lease(") for one in problems]
-        return found
 
     def _drop(self, item=None):
         """Ends the lease, and those in whose place it was taken."""
