@@ -106,3 +106,38 @@ def test_killed():
     assert result.ret == 1
     result.assert_outcomes(passed=12, failed=1)
     assert gputest.status() == []
+
+
+def test_a_worker_ends_as_python_ends(run, pytester):
+    pytester.makeconftest("""
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        config.log = open("configuration", "w")
+        config.log.write("written")
+""")
+    result = run("""
+import atexit, concurrent.futures, threading
+
+log = open("module", "w")
+log.write("written")
+pool = concurrent.futures.ThreadPoolExecutor(1)
+ends = threading.Event()
+
+def writes(name):
+    ends.wait()
+    open(name, "w").write("written")
+
+def lets_go():
+    open("exit", "w").write("written")
+
+threading._register_atexit(ends.set)  # before Python waits for threads
+
+@pytest.mark.gpu("1GiB")
+def test_one():
+    threading.Thread(target=writes, args=("thread",)).start()
+    pool.submit(writes, "pool")
+    atexit.register(lets_go)
+""", "-n1", plugins=("xdist",))
+    result.assert_outcomes(passed=1)
+    names = "configuration", "module", "thread", "pool", "exit"
+    assert [name for name in names if not (pytester.path / name).is_file() or not (pytester.path / name).read_text()] == []

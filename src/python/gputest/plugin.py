@@ -10,6 +10,7 @@ import ctypes
 import functools
 import gc
 import inspect
+import io
 import json
 import operator
 import os
@@ -182,10 +183,17 @@ def _end_worker(config):
     whole session ends, and others may wait for that memory."""
     leases = config.pluginmanager.get_plugin("gputest-leases")
     if leases is not None and leases.has_devices:
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        ctypes.PyDLL(None).exit(0)  # os._exit() would leave out exit handlers of libraries, which write the end to the run log
+        atexit.register(_flush_files)
+        # As Python ends: it waits for threads, and exit handlers of libraries write the end to the run log.
+        ctypes.pythonapi.Py_Exit(0)
+
+
+def _flush_files():
+    """Those, too, of objects that the functions which have not returned still have: nothing closes these."""
+    for one in gc.get_objects():
+        if issubclass(type(one), (io.TextIOWrapper, io.BufferedWriter)):
+            with contextlib.suppress(Exception):  # it is closed
+                one.flush()
 
 
 def pytest_collection_finish(session):
