@@ -124,7 +124,7 @@
     unless the project has set it
 
   If ``set_tests_properties()`` replaces ``ENVIRONMENT_MODIFICATION`` or ``LABELS``, gputest puts its own values before the new ones at the
-  end of the directory. It refuses another ``SKIP_RETURN_CODE`` of a test
+  end of the directory, and in portable mode the lock ``gpu`` before those of ``RESOURCE_LOCK``. It refuses another ``SKIP_RETURN_CODE`` of a test
   that leases its memory itself, and gputest variables in ``ENVIRONMENT`` that would have no effect.
   It does not see properties that are set after the end of the directory, by one above (CMake 3.28) or by ``cmake_language(DEFER)``: with a
   ``WILL_FAIL`` or an expression from there, a test that gputest itself fails may pass.

@@ -52,39 +52,6 @@ function(gputest_entries_made_from)
   set(gputest_entries_hold TRUE PARENT_SCOPE)
 endfunction()
 
-# Takes the names, with the prefix gputest_p if another call has one of them, unless others have these, too.
-function(gputest_entries_are_named)
-  math(EXPR last "${ARGC} - 1")
-  foreach(tried IN ITEMS "" "${gputest_own_prefix}")
-    set(prefix "${tried}")
-    set(is_taken FALSE)
-    foreach(index RANGE ${last})
-      get_property(owner GLOBAL PROPERTY "gputest entry ${prefix}${ARGV${index}}")
-      if(NOT "${owner}" STREQUAL "" AND NOT owner STREQUAL gputest_script)
-        set(is_taken TRUE)
-        break()
-      endif()
-    endforeach()
-    if(NOT is_taken)
-      break()
-    endif()
-  endforeach()
-  set(gputest_names_are_taken ${is_taken} PARENT_SCOPE)
-  if(is_taken)
-    return()
-  endif()
-  set_property(GLOBAL PROPERTY "gputest list" "")
-  foreach(index RANGE ${last})
-    set_property(GLOBAL PROPERTY "gputest entry ${prefix}${ARGV${index}}" "${gputest_script}")
-    if(NOT "${ARGV${index}}" MATCHES "[][]|\\\\$") # else a list could not hold it
-      string(REPLACE ";" "\\;" element "${prefix}${ARGV${index}}")
-      set_property(GLOBAL APPEND PROPERTY "gputest list" "${element}")
-    endif()
-  endforeach()
-  set(gputest_p "${prefix}" PARENT_SCOPE)
-  _gputest_begin_workers()
-endfunction()
-
 # The executable can use no GPU, and the call says nothing: gputest says so, not the user.
 macro(gputest_entries_use_no_gpu)
   set(gputest_MEMORY none)
@@ -183,8 +150,7 @@ ${lines}")
   set(${problem_result} "${problem}" PARENT_SCOPE)
 endfunction()
 
-# The listing, without and with what it needs to know. Variables that would change a list, or write a report of it, are
-# not for this run. gputest-entry ends it when the time is over: the time limit of execute_process() ends only the process that it has
+# The listing, without and with what it needs to know. gputest-entry ends it when the time is over: the time limit of execute_process() ends only the process that it has
 # started itself, with some versions of CMake.
 set(gputest_listing "${gputest_code_of_DISCOVERY_ENVIRONMENT}")
 if(NOT gputest_listing STREQUAL "")
@@ -202,9 +168,10 @@ if(NOT gputest_TEST_FILTER STREQUAL "")
   string(APPEND gputest_listing " ${gputest_quoted}")
 endif()
 string(APPEND gputest_listing "${gputest_code_of_DISCOVERY_EXTRA_ARGS}")
+_gputest_not_for_listing(gputest_unset)
+list(JOIN gputest_unset " " gputest_unset)
 set(gputest_lister "COMMAND sh -c [[
-unset GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_SHARD_STATUS_FILE GTEST_OUTPUT GTEST_FLAGFILE \\
-  TESTBRIDGE_TEST_ONLY GPUTEST_ENTRY GPUTEST_HEAP GPUTEST_KEEPS GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT GPUTEST_TIMEOUT
+unset ${gputest_unset}
 export GPUTEST_LIST_FILE=\"$1\" GPUTEST_MEMORY=\"$2\" GPUTEST_GPUS=\"$3\"
 shift 3
 exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GPUS}\"

@@ -2,6 +2,45 @@
 # Makes CTest entries of the lines of a list, which are calls of these functions. Runs when ctest starts. While gputest_naming is
 # true, it only notes the names.
 
+# Variables that would change a list, or write a report of it.
+function(_gputest_not_for_listing result)
+  set(${result} GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_SHARD_STATUS_FILE GTEST_OUTPUT GTEST_FLAGFILE TESTBRIDGE_TEST_ONLY
+    GPUTEST_ENTRY GPUTEST_HEAP GPUTEST_KEEPS GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT GPUTEST_TIMEOUT PARENT_SCOPE)
+endfunction()
+
+# Takes the names, with the prefix gputest_p if another call has one of them, unless others have these, too.
+function(gputest_entries_are_named)
+  math(EXPR last "${ARGC} - 1")
+  foreach(tried IN ITEMS "" "${gputest_own_prefix}")
+    set(prefix "${tried}")
+    set(is_taken FALSE)
+    foreach(index RANGE ${last})
+      get_property(owner GLOBAL PROPERTY "gputest entry ${prefix}${ARGV${index}}")
+      if(NOT "${owner}" STREQUAL "" AND NOT owner STREQUAL gputest_script)
+        set(is_taken TRUE)
+        break()
+      endif()
+    endforeach()
+    if(NOT is_taken)
+      break()
+    endif()
+  endforeach()
+  set(gputest_names_are_taken ${is_taken} PARENT_SCOPE)
+  if(is_taken)
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY "gputest list" "")
+  foreach(index RANGE ${last})
+    set_property(GLOBAL PROPERTY "gputest entry ${prefix}${ARGV${index}}" "${gputest_script}")
+    if(NOT "${ARGV${index}}" MATCHES "[][]|\\\\$") # else a list could not hold it
+      string(REPLACE ";" "\\;" element "${prefix}${ARGV${index}}")
+      set_property(GLOBAL APPEND PROPERTY "gputest list" "${element}")
+    endif()
+  endforeach()
+  set(gputest_p "${prefix}" PARENT_SCOPE)
+  _gputest_begin_workers()
+endfunction()
+
 function(gputest_listed_library file)
   if(gputest_naming)
     _gputest_note_input("${file}")

@@ -2,9 +2,11 @@
 // Tests of all kinds that gpu_discover_tests() names and labels.
 #include <gputest/gputest.hpp>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 class Small : public gputest::SmallTest {};
 TEST_F(Small, passes) {}
-TEST_F(Small, runs) {}
+TEST_F(Small, runs) { EXPECT_EQ(std::getenv("FAILS"), nullptr); }
 TEST_F(Small, DISABLED_off) {}
 class Large : public gputest::LargeTest {};
 TEST_F(Large, runs) {}
