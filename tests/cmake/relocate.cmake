@@ -67,6 +67,7 @@ endfunction()
 # Paths of what is installed.
 begin()
 write_file(CTestTestfile.cmake [[
+set(CTEST_RESOURCE_SPEC_FILE "@source@/data/spec.json")
 set_directory_properties(PROPERTIES LABELS "a" ADDITIONAL_CLEAN_FILES "@build@/program")
 add_test(whole "@build@/program" "@source@/data/file")
 set_tests_properties(whole PROPERTIES ENVIRONMENT "A=@build@/program;B=@source@/data" _BACKTRACE_TRIPLES "@source@/list;1;add_test" COST "3")
@@ -93,6 +94,7 @@ installed_as([=[@build@/program]=] [=[bin/the program]=])
 expect("paths" "" "${failure}")
 expect_file(CTestTestfile.cmake "" [[
 set_directory_properties( "PROPERTIES" "LABELS" "a" "ADDITIONAL_CLEAN_FILES" "${gputest_tests}/bin/the program")
+set(CTEST_RESOURCE_SPEC_FILE "${gputest_tests}/data/spec.json")
 add_test("whole" "${gputest_tests}/bin/the program" "${gputest_tests}/data/file")
 set_tests_properties("whole" PROPERTIES "ENVIRONMENT" "A=${gputest_tests}/bin/the program;B=${gputest_tests}/data" "COST" "3")
 add_test("twice" "${gputest_tests}/bin/the program:${gputest_tests}/bin/the program" "--x=${gputest_tests}/bin/the program,'${gputest_tests}/data'")
@@ -167,6 +169,7 @@ set_tests_properties("kept_too" PROPERTIES "WORKING_DIRECTORY" "${gputest_tests}
 # Directories below, and tests of one name in two of them.
 begin()
 write_file(CTestTestfile.cmake [[
+set(CTEST_RESOURCE_SPEC_FILE "@source@/spec.json")
 add_test(t first)
 subdirs("below")
 subdirs("@build@/other")
@@ -176,6 +179,8 @@ write_file(below/deep/CTestTestfile.cmake "add_test(in_depth \"@build@/below/x\"
 write_file(other/CTestTestfile.cmake "set_tests_properties(t PROPERTIES COST \"4\")\n")
 relocate("" "")
 expect("directories" "" "${failure}")
+expect("what is said of a resource specification" "-- gpu_install_tests: left out CTEST_RESOURCE_SPEC_FILE: @source@/spec.json is not installed. \
+Name it in DATA, or give ctest a file of the other machine (--resource-spec-file)\n" "${said}")
 expect_file(CTestTestfile.cmake "" "add_test(\"t\" \"first\")\nsubdirs(\"below\")\nsubdirs(\"other\")\n")
 expect_file(below/CTestTestfile.cmake "/.."
   "add_test(\"t\" \"second\")\nset_tests_properties(\"t\" PROPERTIES \"COST\" \"2\")\nsubdirs(\"deep\")\n")
