@@ -37,7 +37,7 @@ using os::KernelClock;
 using std::chrono::nanoseconds;
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-constexpr std::chrono::milliseconds longest_blind_time{100}; ///< after which a wait of the entry's is asked for again
+constexpr std::chrono::milliseconds shortest_sleep{10};
 
 sigset_t waited_for() {
   sigset_t waited{};
@@ -162,15 +162,18 @@ private:
 } // namespace
 
 std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point begun) {
-  // observe_waits() is asked before waited(), because a process adds its time before it stops waiting.
-  const bool waits = watch.page != nullptr && watch.page->observe_waits();
+  if (watch.page != nullptr) {
+    static_cast<void>(watch.page->observe_waits());
+  }
   if (watch.limit.count() == 0) {
     return std::nullopt;
   }
   const nanoseconds elapsed = KernelClock::now() - begun;
-  const auto waited = watch.page == nullptr ? nanoseconds{0} : std::min(watch.page->waited(), elapsed);
-  const auto left = watch.limit + waited - elapsed;
-  return waits ? std::max(left, nanoseconds{longest_blind_time}) : left;
+  if (watch.page == nullptr) {
+    return watch.limit - elapsed;
+  }
+  const auto left = watch.limit + std::min(watch.page->waited(), elapsed) - elapsed;
+  return std::min(left, nanoseconds{watch.interval});
 }
 
 std::string wait_for_output(Relays& relays, const Watch& watch, KernelClock::time_point begun,
@@ -273,7 +276,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       next_call = KernelClock::now() + watch.interval;
     }
     if (left) { // it may be over, and the parent stopped
-      left = std::max(*left, nanoseconds{longest_blind_time} / 10);
+      left = std::max(*left, nanoseconds{shortest_sleep});
     }
     if (watch.on_interval || watch.page != nullptr) { // time_left() is to see when a wait begins
       left = std::min(left.value_or(watch.interval), nanoseconds{watch.interval});

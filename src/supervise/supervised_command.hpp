@@ -59,8 +59,8 @@ struct CommandEnd {
 [[nodiscard]] std::string wait_for_output(Relays& relays, const Watch& watch, os::KernelClock::time_point begun,
                                           const os::Descriptor& until);
 
-/// What is left of a limit that began at `begun`; nullopt: there is none. While a process of the entry waits, at least
-/// the time after which to ask again, because what it has waited is known when it ends to wait.
+/// What is left of a limit that began at `begun`, or less, after which to ask again whether a process of the entry
+/// waits; nullopt: there is none.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left(const Watch& watch, os::KernelClock::time_point begun);
 
 /// How a process ended whose waitpid() status this is: `by the signal Aborted`, `with the exit code 3`.

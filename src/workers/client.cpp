@@ -247,7 +247,7 @@ std::optional<int> run_by_worker(MeetingPlace& place, const TestCase& test) {
     return why_none.empty() ? EXIT_FAILURE : run_in_own_process(test, why_none);
   }
   auto& page = *new os::TestStatusPage; // NOLINT: it goes with the process
-  const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  const Watch watch{test.limit ? test.limit->duration : std::chrono::nanoseconds{0}, &page, {}, look_at_wait};
   const auto begun = os::KernelClock::now();
   Relays relays{test.limit.has_value()};
   const bool is_sent = send_message(supervisor.number(), make_job_message(test, page.path()),

@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -155,9 +156,24 @@ TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
   EXPECT_EQ(tests::in_child([] {
               os::TestStatusPage page;
               os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
-              const os::PauseTimeLimit waits; // as if the command did
+              const os::PauseTimeLimit waits{std::chrono::hours{1}}; // as if the command did
               const auto end = run_supervised({"sleep", "0.2"}, {std::chrono::milliseconds{100}, &page, {}});
               return end.timed_out ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(SupervisedCommand, is_ended_although_it_waits_for_a_device_where_that_is_stopped) {
+  EXPECT_EQ(tests::in_child([] {
+              os::TestStatusPage page;
+              const pid_t waiter = tests::start_keeper([&] { // as if the command did
+                os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
+                return std::make_unique<os::PauseTimeLimit>(std::chrono::hours{1});
+              });
+              ::kill(waiter, SIGSTOP);
+              const auto end = run_supervised({"sleep", "1000"}, {std::chrono::milliseconds{100}, &page, {}});
+              ::kill(waiter, SIGKILL);
+              return end.timed_out ? 0 : 1;
             }),
             0);
 }
@@ -202,7 +218,7 @@ TEST(SupervisedCommand, is_not_waited_for_beyond_its_limit_whoever_has_its_outpu
   ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
   os::TestStatusPage page;
   os::set_status_page_of_process(os::TestStatusPage::open(page.path()));
-  std::optional<os::PauseTimeLimit> until_it_is_held{std::in_place};
+  std::optional<os::PauseTimeLimit> until_it_is_held{std::in_place, std::chrono::hours{1}};
   os::set_status_page_of_process(nullptr);
   const pid_t watcher = tests::start_child([&] {
     ::dup2(output[1], STDOUT_FILENO);

@@ -362,7 +362,7 @@ void Waiting::probe(const Evaluation& evaluation) {
 /// Under the mutex: that it waits, and behind whom.
 void Waiting::say_in_the_record(const Evaluation& evaluation) {
   if (!waits_) {
-    waits_.emplace();
+    waits_.emplace(patience_.until - steady_clock::now());
   }
   if (grows()) {
     own_slot_.wake_fifo().drain(); // not after the sleep: another thread may wait for a new lease by then

@@ -3,6 +3,7 @@
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 
 #include <gputest/error.hpp>
 
@@ -12,9 +13,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -52,20 +55,47 @@ struct TestStatusPage::Words {
   std::atomic<std::uint64_t> stopped_needed;
   std::atomic<std::uint64_t> stopped_possible;
   std::atomic<std::uint64_t> stopped_after_failure;
-  std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
+  std::atomic<std::uint64_t> waits; ///< has_waited()
   std::atomic<std::uint64_t> exit_has_ended;
-  std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
   std::array<char, 2000> failed_by_gputest;
-  std::array<char, 2000> skipped_because;
+  std::array<char, 1920> skipped_because;
   Text<2000> not_run;
   Text<1024> running;
   Text<1024> waits_for;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
               "processes share them");
-constexpr std::uint64_t one_begins_to_wait = (std::uint64_t{1} << 32) + 1;
 
 namespace {
+
+using std::chrono::microseconds;
+
+/// Beyond its deadline a process has to take back what it has said of its wait.
+constexpr std::chrono::seconds for_giving_up{10};
+constexpr std::chrono::hours longest_wait{24 * 365};
+
+/// `waits` is one word, so that a process killed at any instruction leaves it true. Its low bits say how many processes
+/// wait. The others are microseconds: while none waits, for how long any has; else the time at which the first began,
+/// less that. So the time in which several wait counts once.
+constexpr int bits_of_count = 16;
+constexpr std::uint64_t count_in(std::uint64_t waits) { return waits & ((std::uint64_t{1} << bits_of_count) - 1); }
+constexpr std::uint64_t time_in(std::uint64_t waits) { return waits >> bits_of_count; }
+constexpr std::uint64_t at(microseconds now) { return static_cast<std::uint64_t>(now.count()); }
+
+std::uint64_t has_waited(std::uint64_t waits, microseconds now) {
+  return count_in(waits) == 0 ? time_in(waits) : at(now) - time_in(waits);
+}
+
+std::uint64_t with_count(std::uint64_t waits, std::uint64_t count, microseconds now) {
+  const bool begins_or_ends = (count_in(waits) == 0) != (count == 0);
+  return ((begins_or_ends ? at(now) - time_in(waits) : time_in(waits)) << bits_of_count) | count;
+}
+
+template <class Change>
+void change(std::atomic<std::uint64_t>& waits, Change to) {
+  for (auto now = waits.load(); !waits.compare_exchange_weak(now, to(now));) {
+  }
+}
 
 Descriptor make_file(std::size_t size) {
   auto file = out_of_the_way(Descriptor{::memfd_create("gputest-entry", MFD_CLOEXEC | MFD_ALLOW_SEALING)});
@@ -94,12 +124,41 @@ bool is_sealed(const Descriptor& file, std::size_t size) {
          status.st_size == static_cast<off_t>(size);
 }
 
-/// Whether a process has locked the file: it lives.
-bool is_locked(const Descriptor& file) {
+struct flock lock_of(short type, off_t begin, off_t end) {
   struct flock lock {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = type;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(file.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  lock.l_start = begin;
+  lock.l_len = end - begin;
+  return lock;
+}
+
+/// Whether `goes_on` holds for any process that has locked a byte of the file there.
+template <class GoesOn>
+bool has_locked(const Descriptor& file, off_t begin, off_t end, GoesOn goes_on) {
+  auto lock = lock_of(F_WRLCK, begin, end);
+  return begin < end && ::fcntl(file.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK &&
+         (goes_on(lock.l_pid) || has_locked(file, begin, lock.l_start, goes_on) ||
+          has_locked(file, lock.l_start + 1, end, goes_on));
+}
+
+/// Whether it has not been stopped, unless its ctest was with it (Ctrl-Z).
+bool goes_on(pid_t process) {
+  return process <= 0 || state_of(process) != ProcessState::stopped || // 0: of another pid namespace
+         state_of(::getppid()) == ProcessState::stopped;
+}
+
+/// How much later it is for this process than for those in the first time namespace.
+nanoseconds clock_offset() {
+  const auto offsets = contents_of("/proc/self/timens_offsets").value_or(""); // no file: no such namespaces
+  const std::string clock = "monotonic";
+  const auto found = offsets.find(clock);
+  if (found == std::string::npos) {
+    return nanoseconds{0};
+  }
+  char* end = nullptr;
+  const std::chrono::seconds whole{std::strtoll(offsets.c_str() + found + clock.size(), &end, 10)};
+  return whole + nanoseconds{std::strtoll(end, nullptr, 10)};
 }
 
 template <std::size_t size>
@@ -147,10 +206,12 @@ KernelClock::time_point KernelClock::now() noexcept {
 bool has_valgrind() { return variable("LD_PRELOAD").find("vgpreload") != std::string::npos; }
 
 TestStatusPage::TestStatusPage()
-    : file_{make_file(sizeof(Words))},
-      path_{"/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_.number())}, words_{map(file_)} {}
+    : file_{make_file(sizeof(Words))}, path_{"/proc/" + std::to_string(::getpid()) + "/fd/" +
+                                             std::to_string(file_.number())},
+      words_{map(file_)}, clock_offset_{clock_offset()} {}
 
-TestStatusPage::TestStatusPage(const Descriptor& file, std::string path) : path_{std::move(path)}, words_{map(file)} {}
+TestStatusPage::TestStatusPage(const Descriptor& file, std::string path)
+    : path_{std::move(path)}, words_{map(file)}, clock_offset_{clock_offset()} {}
 
 std::shared_ptr<TestStatusPage::Words> TestStatusPage::map(const Descriptor& file) try {
   namespace ipc = boost::interprocess;
@@ -232,21 +293,34 @@ policy::EntryReport TestStatusPage::report() const {
           words_->exit_has_ended != 0};
 }
 
-nanoseconds TestStatusPage::waited() const noexcept { return nanoseconds{words_->waited}; }
+microseconds TestStatusPage::now() const noexcept {
+  return std::chrono::duration_cast<microseconds>(KernelClock::now().time_since_epoch() - clock_offset_);
+}
+
+nanoseconds TestStatusPage::waited() const noexcept {
+  const microseconds all{static_cast<std::int64_t>(has_waited(words_->waits, now()))};
+  return std::max(all - stood_still_, microseconds{0});
+}
 
 bool TestStatusPage::observe_waits() noexcept {
-  for (auto waits = words_->waits.load(); static_cast<std::uint32_t>(waits) != 0;) {
+  constexpr auto end = std::numeric_limits<off_t>::max();
+  const auto seen_at = now();
+  const auto seen_before = std::exchange(observed_at_, seen_at);
+  for (auto waits = words_->waits.load(); count_in(waits) != 0;) {
     seen_waiting_since_ = seen_waiting_since_.value_or(KernelClock::now());
-    if (is_locked(file_)) {
+    if (has_locked(file_, 0, end, [](pid_t) { return true; })) {
+      const bool stood_still = stands_still_;
+      stands_still_ = !has_locked(file_, (seen_at - for_giving_up).count(), end, goes_on);
+      stood_still_ += stood_still && stands_still_ ? seen_at - seen_before : microseconds{0};
       return true;
     }
     // If none has begun or ended to wait since, those that are counted were killed.
-    if (words_->waits.compare_exchange_strong(waits, waits - static_cast<std::uint32_t>(waits))) {
-      words_->waited += seen_waiting().count();
+    if (words_->waits.compare_exchange_strong(waits, with_count(waits, 0, seen_at))) {
       break;
     }
   }
   seen_waiting_since_.reset();
+  stands_still_ = false;
   return false;
 }
 
@@ -283,29 +357,39 @@ std::shared_ptr<TestStatusPage> status_page_of_process() {
 
 /// The waits of this process for one page.
 struct PauseTimeLimit::Wait {
-  explicit Wait(std::shared_ptr<TestStatusPage> waiting_for) : page{std::move(waiting_for)} {
-    // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
-    // It is the process's: a lock of the open file (F_OFD_SETLK) would be kept by a process that it forks meanwhile.
-    lock = open_page(page->path(), O_RDONLY);
+  Wait(std::shared_ptr<TestStatusPage> waiting_for, nanoseconds longest)
+      : page{std::move(waiting_for)}, lock{open_page(page->path(), O_RDONLY)} {
     if (!is_sealed(lock, sizeof(TestStatusPage::Words))) { // the number of an inherited one is another file's by now
       return;
     }
-    struct flock whole {};
-    whole.l_type = F_RDLCK;
-    whole.l_whence = SEEK_SET;
-    is_counted = ::fcntl(lock.number(), F_SETLK, &whole) == 0;
+    // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
+    is_counted = may_last(longest);
     if (is_counted) {
-      page->words_->waits += one_begins_to_wait;
+      change(page->words_->waits,
+             [&](std::uint64_t waits) { return with_count(waits, count_in(waits) + 1, page->now()); });
     }
   }
-  ~Wait() { // the time comes first: the watcher asks whether anybody waits, and then for how long
-    page->words_->waited += nanoseconds{KernelClock::now() - since}.count();
-    if (is_counted) {
-      --page->words_->waits;
-    }
+  ~Wait() {
+    const std::uint64_t waited = at(std::chrono::duration_cast<microseconds>(KernelClock::now() - since));
+    change(page->words_->waits, [&](std::uint64_t waits) {
+      const auto count = count_in(waits);
+      if (is_counted) {
+        return with_count(waits, std::max<std::uint64_t>(count, 1) - 1, page->now());
+      }
+      return ((count == 0 ? time_in(waits) + waited : time_in(waits) - waited) << bits_of_count) | count;
+    });
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
+
+  /// Locks the byte of the time at which it has to have ended, for the watcher. The lock is the process's: one of the
+  /// open file (F_OFD_SETLK) would be kept by a process that it forks meanwhile.
+  [[nodiscard]] bool may_last(nanoseconds longest) const {
+    const auto until =
+        (page->now() + std::chrono::duration_cast<microseconds>(std::min<nanoseconds>(longest, longest_wait))).count();
+    auto byte = lock_of(F_RDLCK, until, until + 1);
+    return ::fcntl(lock.number(), F_SETLK, &byte) == 0;
+  }
 
   std::shared_ptr<TestStatusPage> page;
   pid_t pid = ::getpid();  ///< a forked process has a copy of this, and waits by itself
@@ -314,15 +398,17 @@ struct PauseTimeLimit::Wait {
   KernelClock::time_point since = KernelClock::now();
 };
 
-PauseTimeLimit::PauseTimeLimit() {
+PauseTimeLimit::PauseTimeLimit(nanoseconds longest) {
   static auto& of_all =
       *new std::weak_ptr<Wait>; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
   const std::lock_guard guard{of_process().mutex};
   if (of_process().page) {
     wait_ = of_all.lock();
     if (!wait_ || wait_->page != of_process().page || wait_->pid != ::getpid()) {
-      wait_ = std::make_shared<Wait>(of_process().page);
+      wait_ = std::make_shared<Wait>(of_process().page, longest);
       of_all = wait_;
+    } else {
+      static_cast<void>(wait_->may_last(longest));
     }
   }
 }

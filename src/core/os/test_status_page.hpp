@@ -15,7 +15,7 @@
 namespace gputest::os {
 
 /// The kernel's clock, asked without the C library, in front of which libraries stand that show tests another time. Two
-/// processes may be in time namespaces with different clocks, so only durations are told to another process.
+/// processes may be in time namespaces with different clocks.
 struct KernelClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -74,12 +74,13 @@ public:
 
   [[nodiscard]] policy::EntryReport report() const;
 
-  /// For how long its processes have waited for devices. Each adds its own time when it ends to wait, by its own clock,
-  /// so no process compares its clock with another one's. Only for the watcher.
+  /// For how long any of its processes has waited for devices until now. The time in which several wait counts once.
+  /// What observe_waits() has seen to be no waiting does not count. Only for the watcher.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept;
 
-  /// Whether any of its processes waits; what it has waited is not in waited() yet. A process that was killed while it
-  /// waited adds what was seen of its wait: from the first call that saw it until this one. Only for the watcher.
+  /// Whether any of its processes waits. A process that was killed while it waited does so until the next call. The
+  /// time between two calls that see only processes which are stopped, or which should have given up, is no waiting.
+  /// Only for the watcher.
   [[nodiscard]] bool observe_waits() noexcept;
 
   /// For how long observe_waits() has seen that any of them waits without a break; 0: none does.
@@ -102,12 +103,18 @@ private:
   struct Words;
   TestStatusPage(const Descriptor& file, std::string path);
   [[nodiscard]] static std::shared_ptr<Words> map(const Descriptor& file);
+  /// The same for all processes, in whichever time namespaces they are.
+  [[nodiscard]] std::chrono::microseconds now() const noexcept;
   friend class PauseTimeLimit;
 
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
   std::shared_ptr<Words> words_; ///< mapped
+  std::chrono::nanoseconds clock_offset_;
   std::optional<KernelClock::time_point> seen_waiting_since_;
+  std::chrono::microseconds observed_at_{0};
+  bool stands_still_ = false; ///< those that wait do not go on
+  std::chrono::microseconds stood_still_{0};
 };
 
 /// What becomes of a line that gputest writes into this process's output.
@@ -126,11 +133,11 @@ void set_output_of_process(Output output) noexcept;
 void set_status_page_of_process(std::shared_ptr<TestStatusPage> page);
 [[nodiscard]] std::shared_ptr<TestStatusPage> status_page_of_process();
 
-/// The time for which one of these exists does not count towards the limit of this process's entry. Thread-safe; the
-/// time in which a process has several counts once.
+/// The time for which one of these exists does not count towards the limit of this process's entry, for as long as
+/// `longest` and some seconds. Thread-safe.
 class PauseTimeLimit {
 public:
-  PauseTimeLimit();
+  explicit PauseTimeLimit(std::chrono::nanoseconds longest);
   ~PauseTimeLimit();
   PauseTimeLimit(const PauseTimeLimit&) = delete;
   PauseTimeLimit& operator=(const PauseTimeLimit&) = delete;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/test_status_page.hpp"
 
+#include "core/os/process.hpp"
 #include "support/in_child.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -28,6 +31,15 @@
 
 namespace gputest::os {
 namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::hours longest_wait{1};
+
+void pass(milliseconds time) {
+  for (const auto until = KernelClock::now() + time; KernelClock::now() < until;) {
+  }
+}
 
 TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) {
   const TestStatusPage page;
@@ -94,20 +106,20 @@ TEST(EntryPages, count_the_time_in_which_anybody_waits) {
   EXPECT_FALSE(page.observe_waits());
   set_status_page_of_process(TestStatusPage::open(page.path()));
   const auto begun = KernelClock::now();
-  std::optional<PauseTimeLimit> first{std::in_place};
-  std::optional<PauseTimeLimit> second{std::in_place};
+  std::optional<PauseTimeLimit> first{std::in_place, longest_wait};
+  std::optional<PauseTimeLimit> second{std::in_place, longest_wait};
   set_status_page_of_process(nullptr); // the next case's: these two still wait for this one
   first.reset();
   EXPECT_TRUE(page.observe_waits());
   EXPECT_GT(page.seen_waiting().count(), 0);
-  EXPECT_EQ(page.waited().count(), 0) << "known when the wait has ended";
+  pass(milliseconds{1});
   second.reset();
   EXPECT_FALSE(page.observe_waits());
   EXPECT_EQ(page.seen_waiting().count(), 0);
   const auto waited = page.waited();
   EXPECT_GT(waited.count(), 0);
   EXPECT_LE(waited, KernelClock::now() - begun) << "the time of both counts once";
-  const PauseTimeLimit of_no_entry;
+  const PauseTimeLimit of_no_entry{longest_wait};
   EXPECT_FALSE(page.observe_waits());
   EXPECT_EQ(page.waited(), waited);
 }
@@ -124,7 +136,8 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
     }
     return tests::in_child([&] { // it is in the namespace
       set_status_page_of_process(TestStatusPage::open(page.path()));
-      const PauseTimeLimit waits;
+      const PauseTimeLimit waits{longest_wait};
+      pass(milliseconds{1});
       return 0;
     });
   });
@@ -134,6 +147,140 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
   EXPECT_LT(page.waited(), std::chrono::hours{1});
 }
 
+/// A process that waits until it is told to go on.
+class Waiter {
+public:
+  explicit Waiter(const TestStatusPage& page, std::chrono::nanoseconds longest = longest_wait) {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) {
+      throw std::system_error{errno, std::generic_category(), "pipe"};
+    }
+    pid_ = tests::start_child([&] {
+      ::close(ends_[1]);
+      set_status_page_of_process(TestStatusPage::open(page.path()));
+      std::optional<PauseTimeLimit> waits{std::in_place, longest};
+      ::raise(SIGSTOP); // it waits
+      char byte = 0;
+      static_cast<void>(::read(ends_[0], &byte, 1) < 0);
+      waits.reset();
+      return 0;
+    });
+    ::close(ends_[0]);
+    ::waitpid(pid_, nullptr, WUNTRACED);
+  }
+  void go_on() const {
+    ::kill(pid_, SIGCONT);
+    ::waitpid(pid_, nullptr, WCONTINUED);
+  }
+  void end() const {
+    EXPECT_EQ(::write(ends_[1], "+", 1), 1);
+    EXPECT_EQ(tests::end_of(pid_), 0);
+    ::close(ends_[1]);
+  }
+
+private:
+  std::array<int, 2> ends_{};
+  pid_t pid_ = 0;
+};
+
+TEST(EntryPages, count_the_time_once_in_which_several_processes_wait) {
+  TestStatusPage page;
+  const auto before = KernelClock::now();
+  const Waiter first{page};
+  const auto begun = KernelClock::now();
+  pass(milliseconds{50});
+  const Waiter second{page};
+  const Waiter third{page};
+  for (const auto* waiter : {&first, &second, &third}) {
+    waiter->go_on();
+  }
+  pass(milliseconds{100});
+  first.end();
+  third.end();
+  pass(milliseconds{50});
+  const auto ends = KernelClock::now();
+  second.end();
+  EXPECT_FALSE(page.observe_waits());
+  const auto waited = page.waited();
+  EXPECT_GE(waited + milliseconds{1}, ends - begun);
+  EXPECT_LE(waited, KernelClock::now() - before);
+}
+
+TEST(EntryPages, do_not_count_a_wait_of_processes_that_are_stopped) {
+  TestStatusPage page;
+  const auto before = KernelClock::now();
+  const Waiter stopped{page};
+  const Waiter goes_on{page};
+  const Waiter also_stopped{page};
+  goes_on.go_on();
+  const auto begun = KernelClock::now();
+  EXPECT_TRUE(page.observe_waits());
+  pass(milliseconds{50});
+  EXPECT_TRUE(page.observe_waits());
+  const auto all = KernelClock::now() - begun;
+  EXPECT_GE(page.waited() + milliseconds{1}, all) << "one of them waits";
+  goes_on.end();
+  EXPECT_TRUE(page.observe_waits());
+  pass(milliseconds{50});
+  EXPECT_TRUE(page.observe_waits());
+  auto waited = page.waited();
+  EXPECT_LE(waited, KernelClock::now() - before - milliseconds{50});
+  stopped.go_on();
+  EXPECT_TRUE(page.observe_waits());
+  waited = page.waited();
+  pass(milliseconds{50});
+  EXPECT_TRUE(page.observe_waits());
+  EXPECT_GE(page.waited(), waited + milliseconds{49}) << "it goes on";
+  stopped.end();
+  also_stopped.go_on();
+  also_stopped.end();
+  EXPECT_FALSE(page.observe_waits());
+}
+
+TEST(EntryPages, count_a_wait_of_processes_that_are_stopped_with_their_ctest) {
+  EXPECT_EQ(tests::in_child([] { // ctest
+              return tests::in_child([] {
+                TestStatusPage page;
+                const Waiter stopped{page};
+                const auto begun = KernelClock::now();
+                ::kill(::getppid(), SIGSTOP);
+                while (state_of(::getppid()) != ProcessState::stopped) {
+                }
+                static_cast<void>(page.observe_waits());
+                pass(milliseconds{50});
+                static_cast<void>(page.observe_waits());
+                const auto all = KernelClock::now() - begun;
+                const bool counts = page.waited() + milliseconds{1} >= all;
+                ::kill(::getppid(), SIGCONT);
+                stopped.go_on();
+                stopped.end();
+                return counts ? 0 : 1;
+              });
+            }),
+            0);
+}
+
+TEST(EntryPages, do_not_count_a_wait_that_should_have_ended) {
+  TestStatusPage page;
+  const auto before = KernelClock::now();
+  const Waiter hangs{page, -std::chrono::minutes{1}};
+  hangs.go_on();
+  EXPECT_TRUE(page.observe_waits());
+  pass(milliseconds{50});
+  EXPECT_TRUE(page.observe_waits());
+  auto waited = page.waited();
+  EXPECT_LE(waited, KernelClock::now() - before - milliseconds{50});
+  const Waiter waits{page};
+  waits.go_on();
+  EXPECT_TRUE(page.observe_waits());
+  waited = page.waited();
+  pass(milliseconds{50});
+  EXPECT_TRUE(page.observe_waits());
+  EXPECT_GE(page.waited(), waited + milliseconds{49}) << "another one waits";
+  waits.end();
+  hangs.end();
+  EXPECT_FALSE(page.observe_waits());
+}
+
 TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
   TestStatusPage page;
   set_status_page_of_process(TestStatusPage::open(page.path()));
@@ -141,12 +288,13 @@ TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{0, before.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &none);
-  std::optional<PauseTimeLimit> waits{std::in_place};
+  std::optional<PauseTimeLimit> waits{std::in_place, longest_wait};
   ::setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_FALSE(page.observe_waits());
+  pass(milliseconds{1});
   waits.reset();
   EXPECT_GT(page.waited().count(), 0);
-  waits.emplace();
+  waits.emplace(longest_wait);
   EXPECT_TRUE(page.observe_waits());
   waits.reset();
   EXPECT_FALSE(page.observe_waits());
@@ -157,7 +305,7 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   TestStatusPage page;
   const auto wait_and_be_killed = [&] {
     set_status_page_of_process(TestStatusPage::open(page.path()));
-    const PauseTimeLimit waits;
+    const PauseTimeLimit waits{longest_wait};
     ::raise(SIGKILL);
     return 0;
   };
@@ -167,8 +315,9 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   const auto seen = page.waited();
   set_status_page_of_process(TestStatusPage::open(page.path()));
   {
-    const PauseTimeLimit waits;
+    const PauseTimeLimit waits{longest_wait};
     EXPECT_TRUE(page.observe_waits()) << "a later process";
+    pass(milliseconds{1});
   }
   EXPECT_FALSE(page.observe_waits());
   EXPECT_GT(page.waited(), seen);
@@ -187,11 +336,11 @@ TEST(EntryPages, count_a_wait_for_the_process_that_waits_and_not_for_one_that_it
   };
   const auto fork_while_it_waits = [&] {
     set_status_page_of_process(TestStatusPage::open(page.path()));
-    const PauseTimeLimit waits;
+    const PauseTimeLimit waits{longest_wait};
     tests::start_child([&] {
       ::close(say[1]);
       next(say[0]);
-      const PauseTimeLimit waits_itself;
+      const PauseTimeLimit waits_itself{longest_wait};
       static_cast<void>(!::write(hear[1], "+", 1));
       next(say[0]); // until it is closed
       return 0;
@@ -267,22 +416,24 @@ TEST(EntryPages, do_not_count_a_wait_twice_that_ends_while_the_watcher_looks) {
     GTEST_SKIP() << "no process may be traced here";
   }
   set_status_page_of_process(TestStatusPage::open(page.path()));
-  std::optional<PauseTimeLimit> wait{std::in_place};
+  std::optional<PauseTimeLimit> wait{std::in_place, longest_wait};
   one.go_on();
   wait.reset();
   auto waited = page.waited();
   EXPECT_FALSE(one.answer());
   EXPECT_EQ(page.waited(), waited);
 
-  wait.emplace();
+  wait.emplace(longest_wait);
   other.go_on();
   wait.reset();
   waited = page.waited();
   other.go_on();
-  wait.emplace();
+  const auto begun = KernelClock::now();
+  wait.emplace(longest_wait);
   EXPECT_TRUE(other.answer()) << "another wait has begun";
-  EXPECT_EQ(page.waited(), waited);
   EXPECT_TRUE(page.observe_waits());
+  waited = page.waited() - waited;
+  EXPECT_LE(waited, KernelClock::now() - begun);
   set_status_page_of_process(nullptr);
 }
 

@@ -52,7 +52,7 @@ bool lock_in_time(TryLock try_lock) {
   constexpr std::chrono::microseconds longest_pause{500};
   for (auto pause = first_pause; steady_clock::now() < until; pause = std::min(pause * 2, longest_pause)) {
     if (pause == longest_pause && !waits) {
-      waits.emplace(); // somebody keeps it: that is no time of the test's
+      waits.emplace(FileLock::longest_wait); // somebody keeps it: that is no time of the test's
     }
     std::this_thread::sleep_for(pause);
     if (try_lock()) {
