@@ -35,7 +35,7 @@ const std::string& status_of_process() {
   return status;
 }
 
-/// A reason that the environment gives, of this run or of the entry.
+/// A reason that the environment or a limit of the process gives, of this run or of the entry.
 std::string reason_by_environment() {
   if (const auto target = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
       !target.ctest || !target.believes_exit_code()) {
@@ -73,6 +73,10 @@ std::string reason_by_environment() {
     if (!os::variable(setting).empty()) {
       return std::string{setting} + " is set";
     }
+  }
+  rlimit time{};
+  if (::getrlimit(RLIMIT_CPU, &time) == 0 && time.rlim_cur != RLIM_INFINITY) { // so it is if the hard limit is finite
+    return "its processor time is limited (ulimit -t)"; // cases of a worker would use it up together
   }
   return os::is_traced(status_of_process()) ? "a debugger holds it" : "";
 }

@@ -96,6 +96,17 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_environment_gives) {
   }
 }
 
+TEST(TestCase, runs_alone_where_its_processor_time_is_limited) {
+  EXPECT_EQ(text_of_child([&] {
+              set_environment(of_an_entry);
+              const rlimit time{3600, RLIM_INFINITY};
+              return ::setrlimit(RLIMIT_CPU, &time) != 0
+                         ? "it could not be limited"
+                         : read_test_case({"/bin/sort_tests", "--gtest_filter=Sort.a"}).reason_for_own_process;
+            }),
+            "its processor time is limited (ulimit -t)");
+}
+
 TEST(TestCase, runs_alone_for_each_reason_that_its_arguments_give) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows{
       {{"--gtest_filter=Sort.a", "--gtest_output=xml:a.xml", "--verbose"}, ""},
