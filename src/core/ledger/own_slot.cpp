@@ -29,6 +29,7 @@ Observations OwnSlot::take(std::unique_lock<os::FileLock>& guard, DeviceMask dev
   const auto ended = in_slots(known, os::LivenessWatches{*store_}.ended_among(slots_of(known)));
   auto seen = records_->observe(devices | devices_of(ended));
   const auto start_time = os::start_time_of(os::own_pid());
+  const auto pids = os::pids_identity();
   guard.lock();
   if (liveness_ || !why_given_up_.empty()) {
     require_kept(); // another thread may have taken it meanwhile
@@ -44,6 +45,7 @@ Observations OwnSlot::take(std::unique_lock<os::FileLock>& guard, DeviceMask dev
   record_.slot = taken.slot;
   record_.pid = os::own_pid();
   record_.start_time = start_time.value_or(0);
+  record_.pids = pids;
   record_.uid = store_->owner_of(record_.slot);
   record_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   // A process that still watches this liveness FIFO for the exit of its last owner cannot detect that exit any more.

@@ -20,6 +20,7 @@ struct Record {
   policy::Claim claim;
   std::int64_t pid = 0;
   std::uint64_t start_time = 0; ///< of the process, os::start_time_of(); 0: not known
+  std::uint64_t pids = 0;       ///< what its pid means, os::pids_identity(); 0: not known
   std::uint32_t uid = 0;
   std::string who;                             ///< the test, or the command
   std::chrono::system_clock::time_point since; ///< when it took, or began to wait for, what `claim` says

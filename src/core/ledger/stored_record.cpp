@@ -37,6 +37,7 @@ StoredRecord to_stored(const Record& record) {
   stored.uid = record.uid;
   stored.gpus = claim.gpus;
   stored.start_time = record.start_time;
+  stored.pids = record.pids;
   const std::size_t length = std::min(record.who.size(), stored.who.size() - 1);
   std::copy_n(record.who.begin(), length, stored.who.begin());
   return stored;
@@ -82,6 +83,7 @@ Record to_unnamed_record(std::size_t slot, const StoredRecord& stored) {
   record.uid = stored.uid;
   claim.gpus = stored.gpus;
   record.start_time = stored.start_time;
+  record.pids = stored.pids;
   return record;
 }
 

@@ -30,7 +30,8 @@ struct StoredRecord {
   std::uint32_t uid = 0;
   std::uint32_t gpus = 0;
   std::uint64_t start_time = 0; ///< of the process: another one may get its pid
-  std::array<char, 136> who{};
+  std::array<char, 128> who{};
+  std::uint64_t pids = 0; ///< os::pids_identity(): what the pid means
 };
 constexpr std::uint32_t stored_record_bytes = sizeof(StoredRecord) + sizeof(os::SlotStore::Checksum);
 static_assert(stored_record_bytes == 256, "a record must divide a page");

@@ -30,11 +30,18 @@ constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device report when an external process frees memory.
 constexpr std::chrono::milliseconds look_for_external_memory{200};
 
+/// Whether a process does not go on by itself: a signal has stopped it, or it has ended, and a child that it has forked
+/// has its liveness FIFO.
+bool is_stopped(const Record& record) {
+  const auto pid = static_cast<pid_t>(record.pid);
+  return os::is_stopped(pid, record.start_time) ||
+         (os::has_ended(pid, record.start_time) && record.pids != 0 && record.pids == os::pids_identity());
+}
+
 /// Those of `records` whose processes are stopped. Without the mutex.
 std::vector<Record> stopped_among(const std::vector<Record>& records) {
   std::vector<Record> stopped;
-  std::copy_if(records.begin(), records.end(), std::back_inserter(stopped),
-               [](const Record& record) { return os::is_stopped(static_cast<pid_t>(record.pid), record.start_time); });
+  std::copy_if(records.begin(), records.end(), std::back_inserter(stopped), is_stopped);
   return stopped;
 }
 

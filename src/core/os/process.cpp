@@ -124,6 +124,14 @@ bool is_stopped(pid_t pid, std::uint64_t start_time) {
   return !fields.empty() && fields.front() == stopped_by_signal && start_time_in(fields) == start_time;
 }
 
+bool has_ended(pid_t pid, std::uint64_t start_time) {
+  if (::kill(pid, 0) != 0) {
+    return errno == ESRCH;
+  }
+  const auto fields = fields_after_name(pid);
+  return !fields.empty() && fields.front() == 'Z' && start_time_in(fields) == start_time && !has_other_threads(pid);
+}
+
 std::optional<std::uint64_t> start_time_of(pid_t pid) { return start_time_in(fields_after_name(pid)); }
 
 std::uint64_t pids_identity() {

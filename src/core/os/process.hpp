@@ -39,6 +39,10 @@ enum class ProcessState {
 /// cannot be read, and for a process that a debugger holds.
 [[nodiscard]] bool is_stopped(pid_t pid, std::uint64_t start_time);
 
+/// Whether the process with this pid that started at `start_time` has ended, if pids_identity() is the same for it and
+/// this process. False where its pid is that of a later process, and if its exit status is left but cannot be read.
+[[nodiscard]] bool has_ended(pid_t pid, std::uint64_t start_time);
+
 /// When it started, in the kernel's ticks since the machine's start; nullopt if it is gone. With the pid it tells a
 /// process from a later one that has got the same pid.
 [[nodiscard]] std::optional<std::uint64_t> start_time_of(pid_t pid);

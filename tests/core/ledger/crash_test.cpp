@@ -168,6 +168,22 @@ TEST_F(LedgerCrash, a_forked_child_keeps_the_claim_after_its_parent_is_killed) {
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
+TEST_F(LedgerCrash, a_forked_child_keeps_no_place_in_the_queue_after_its_parent_is_killed) {
+  auto [a, b, c] = start_all_inside("a", "b", "c");
+  a.ask("lease a 1 60");
+  const pid_t child = std::stoi(b.ask("fork"));
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
+  EXPECT_EQ(c.ask("lease c 1 60 looks-often"), "waits for a b");
+  b.kill();
+  EXPECT_EQ(a.ask("release"), "released");
+  EXPECT_EQ(c.answer(), "granted 1");
+  auto d = start_inside("d");
+  EXPECT_EQ(d.ask("lease d 1 60 try"), "would wait for c");
+  c.ask("release");
+  EXPECT_EQ(d.ask("lease d 1 60 try"), "granted 1");
+  EXPECT_EQ(::kill(child, SIGKILL), 0);
+}
+
 TEST_F(LedgerCrash, a_forked_child_cannot_change_the_claim) {
   auto a = start_inside("a");
   a.ask("lease a 1 20");

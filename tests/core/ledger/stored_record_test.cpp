@@ -34,6 +34,7 @@ Record filled() {
   entry.pid = 18;
   entry.uid = 19;
   entry.start_time = 20;
+  entry.pids = UINT64_MAX - 1;
   entry.who = "suite: Sort.Keys";
   entry.since = std::chrono::system_clock::time_point{std::chrono::microseconds{1700000000123456}};
   return entry;
@@ -75,6 +76,7 @@ TEST(StoredRecord, keeps_all_of_an_entry) {
     EXPECT_EQ(read.pid, entry.pid);
     EXPECT_EQ(read.uid, entry.uid);
     EXPECT_EQ(read.start_time, entry.start_time);
+    EXPECT_EQ(read.pids, entry.pids);
     EXPECT_EQ(read.who, entry.who);
     EXPECT_EQ(read.since, entry.since);
     EXPECT_TRUE(read.alive);
@@ -110,7 +112,7 @@ TEST(StoredRecord, of_a_process_that_waits_to_enter_is_on_no_device) {
 TEST(StoredRecord, shows_a_name_as_one_line_without_control_characters) {
   StoredRecord record = to_stored(filled());
   record.who.fill('x');
-  EXPECT_EQ(to_record(7, record).who, std::string(135, 'x')) << "without a terminator";
+  EXPECT_EQ(to_record(7, record).who, std::string(record.who.size() - 1, 'x')) << "without a terminator";
   const std::string name = "a\n\x1b[2J\x7F \xC3\xA9";
   record.who = {};
   std::copy(name.begin(), name.end(), record.who.begin());

@@ -62,9 +62,13 @@ TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
   ASSERT_EQ(::waitpid(cat.pid(), &status, WCONTINUED), cat.pid());
   EXPECT_EQ(state_of(cat.pid()), ProcessState::running);
   EXPECT_FALSE(is_stopped(cat.pid(), started));
+  EXPECT_FALSE(has_ended(cat.pid(), started));
+  EXPECT_TRUE(has_ended(nobody, started));
   cat.kill(SIGKILL);
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cat.pid()), nullptr, WEXITED | WNOWAIT), 0);
   EXPECT_EQ(state_of(cat.pid()), ProcessState::ended) << "and its parent does not know yet";
+  EXPECT_TRUE(has_ended(cat.pid(), started));
+  EXPECT_FALSE(has_ended(cat.pid(), started + 1)) << "another process";
 }
 
 TEST(Process, does_not_take_one_for_stopped_that_is_traced) {
