@@ -19,7 +19,9 @@
    Sizes are given as texts with a unit, such as "3GiB" or "256MiB", and returned as numbers of bytes.
 
    Threads: every function may be called by any thread. Calls with the same session run one after the other.
-   gputest_close() must be the last.
+   gputest_close() must be the last. A thread may end while it waits, by pthread_cancel(), or by pthread_exit() in
+   on_wait: its request is withdrawn. C functions that it has called need unwind tables then, which compilers make by
+   default.
 
    Signal handlers: one that has interrupted a function of the library may call exit(). gputest_close() does nothing
    there, and the end of the process gives everything back. Functions with the session return GPUTEST_ERROR. No other

@@ -3,6 +3,7 @@
 #include <gputest/gputest.h>
 
 #include "core/devices/device_list.hpp"
+#include "core/os/cancellation.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
@@ -73,9 +74,11 @@ int said(gputest_result result, std::string text) {
   return result;
 }
 
-/// What `call` returns, if anything, or the code for what it throws.
+/// What `call` returns, if anything, or the code for what it throws. Not noexcept: glibc ends a thread by unwinding its
+/// stack, also in on_wait, such as Python's daemon threads when the program ends.
 template <class Call>
-int guarded(const Call& call) noexcept try {
+int guarded(const Call& call) try {
+  const os::CancellationHeldBack held_back;
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
     return GPUTEST_OK;

@@ -2,6 +2,7 @@
 /* What gputest.h promises, on simulated devices: interface_test <folder for a ledger>. */
 #include <gputest/gputest.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,6 +337,53 @@ static void test_a_signal_handler_may_exit_during_a_wait(void) {
   end_of_holder(holder);
 }
 
+/* How a thread ends while it waits. */
+struct ends {
+  int exits; /* or is cancelled */
+  int waits[2];
+};
+
+static int end_or_say(const char* text, void* data) {
+  const struct ends* const ends = data;
+  (void)text;
+  if (ends->exits) {
+    pthread_exit(NULL);
+  }
+  CHECK(write(ends->waits[1], "w", 1) == 1);
+  return 0;
+}
+
+static void* waits_in_a_thread(void* data) {
+  const gputest_request request = of_memory("12GiB");
+  const gputest_wait wait = {sizeof wait, NULL, end_or_say, data};
+  gputest_begin(session_of_handler, &request, "waiter", &wait);
+  CHECK(!"reached: the thread has ended");
+  return NULL;
+}
+
+static void test_a_thread_may_end_while_it_waits(void) {
+  const struct holder holder = start_holder();
+  struct ends ends = {0, {0, 0}};
+  char byte = 0;
+  session_of_handler = entered("12GiB");
+  CHECK(pipe(ends.waits) == 0);
+  for (ends.exits = 0; ends.exits < 2; ++ends.exits) {
+    const gputest_request request = of_memory("1GiB");
+    gputest_findings findings;
+    pthread_t thread;
+    findings.size = sizeof findings;
+    CHECK(pthread_create(&thread, NULL, waits_in_a_thread, &ends) == 0);
+    if (!ends.exits) {
+      CHECK(read(ends.waits[0], &byte, 1) == 1 && pthread_cancel(thread) == 0);
+    }
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(gputest_begin(session_of_handler, &request, "next", NULL) == GPUTEST_OK);
+    CHECK(gputest_end(session_of_handler, "next", &findings) == GPUTEST_OK);
+  }
+  gputest_close(session_of_handler);
+  end_of_holder(holder);
+}
+
 static void test_a_wait_can_be_ended(void) {
   const struct holder holder = start_holder();
   int holders = 0;
@@ -411,6 +459,7 @@ int main(int argc, char** argv) {
   /* A process has one session in its life. */
   in_a_process(test_a_wait_can_be_ended);
   in_a_process(test_a_signal_handler_may_exit_during_a_wait);
+  in_a_process(test_a_thread_may_end_while_it_waits);
   in_a_process(test_leases_and_examines);
   in_a_process(test_refuses_a_session_that_is_null_or_closed);
   in_a_process(test_refuses_null_in_place_of_a_result);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/storage/slot_fifos.hpp"
 
+#include "core/os/cancellation.hpp"
 #include "core/os/file.hpp"
 
 #include <gputest/error.hpp>
@@ -198,8 +199,11 @@ Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::
     files.push_back({watch.number(), 0, 0}); // no events: only the hang-up is reported
   }
   const auto longest = std::chrono::milliseconds{std::numeric_limits<int>::max()};
-  const int ready =
-      ::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count()));
+  const int ready = [&] {
+    const CancellationHeldBack::LetThrough here;
+    return ::poll(files.data(), static_cast<nfds_t>(files.size()),
+                  static_cast<int>(std::min(at_most, longest).count()));
+  }();
   if (ready < 0 && errno != EINTR) {
     throw failure("wait at", own.path(), errno); // not looked again at once, without end
   }
