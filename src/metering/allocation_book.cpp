@@ -125,7 +125,10 @@ void AllocationBook::refuse(int device, std::uint64_t bytes) {
   const std::lock_guard guard{mutex_};
   forget_asked();
   auto& of_device = devices_[device];
-  of_device.wanted = std::max(of_device.wanted, total(of_device.now) + bytes);
+  of_device.refused.insert(total(of_device.now) + bytes);
+  if (constexpr std::size_t most = 64; of_device.refused.size() > most) {
+    of_device.refused.erase(of_device.refused.begin());
+  }
 }
 
 void AllocationBook::tell_free(int device, std::uint64_t bytes) {
@@ -169,7 +172,8 @@ void AllocationBook::begin() {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
     of_device.kept_at_begin = of_device.peak - of_device.before_periods;
-    of_device.wanted = of_device.free = of_device.reported_free = 0;
+    of_device.free = of_device.reported_free = 0;
+    of_device.refused.clear();
   }
 }
 
@@ -214,7 +218,10 @@ devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
     of.reported_free = Bytes{of_device.reported_free};
     of.kept = std::move(kept[device]);
     of.kept_at_begin = Bytes{of_device.kept_at_begin};
-    of.wanted = Bytes{of_device.wanted} - Bytes{total(of_device.at_begin)};
+    for (const auto bytes : of_device.refused) {
+      of.refused.push_back(Bytes{bytes} - Bytes{total(of_device.at_begin)});
+    }
+    of.wanted = of.refused.empty() ? Bytes{} : of.refused.back();
     if (of.peak > Bytes{} || !of.left.empty() || of.wanted > Bytes{} || of.kept_at_begin > Bytes{}) {
       usage.devices.push_back(std::move(of));
     }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -76,7 +77,7 @@ private:
     Sums at_begin{};
     Sums at_peak{};
     std::uint64_t peak = 0;           ///< of the sum of `now`
-    std::uint64_t wanted = 0;         ///< `now` and what was refused, together
+    std::set<std::uint64_t> refused;  ///< `now` and what was refused, together, each time
     std::uint64_t before_periods = 0; ///< of `now`: what was allocated before the first period
     std::uint64_t kept_at_begin = 0;
     std::uint64_t asked = 0;         ///< is about to be allocated

@@ -85,6 +85,7 @@ TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refuse
   const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 2U);
   EXPECT_EQ(usage.devices[0].wanted, 250_MiB);
+  EXPECT_EQ(usage.devices[0].refused.back(), 250_MiB);
   EXPECT_EQ(usage.devices[1].wanted, 3_GiB);
   EXPECT_EQ(usage.devices[1].peak, Bytes{});
   book_.begin();

@@ -58,6 +58,7 @@ struct DeviceUsage {
   Bytes reported_free = {};  ///< the most that was free when it asked, before it allocated; 0: it did not ask
   bool with_context = false; ///< sampled: a context was made in the period, and is in the peak
   Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
+  std::vector<Bytes> refused; ///< the same of each time that it was, the least first; of many, the largest ones
   std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers
   Bytes kept_at_begin;                 ///< what they had left when the period began, though it may be free by now
 };

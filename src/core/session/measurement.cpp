@@ -5,6 +5,7 @@
 #include "core/session/messages.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gputest::session {
 
@@ -126,6 +127,11 @@ Bytes left_of(const DeviceUsage& usage) {
     left += allocations.bytes;
   }
   return left;
+}
+
+Bytes wanted_of(const devices::DeviceUsage& usage, Bytes possible) {
+  const auto beyond = std::upper_bound(usage.refused.begin(), usage.refused.end(), possible);
+  return beyond == usage.refused.begin() ? usage.wanted : *std::prev(beyond);
 }
 
 std::string leak_in(const std::vector<DeviceUsage>& devices, const Allowance& allowance) {

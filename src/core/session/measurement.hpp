@@ -58,6 +58,10 @@ enum class Overrun { happened, stopped };
 [[nodiscard]] std::string leak_in(const std::vector<devices::DeviceUsage>& devices, const Allowance& allowance);
 [[nodiscard]] Bytes left_of(const devices::DeviceUsage& usage);
 
+/// What it would have had, if the device had not been out of memory: the most that is at most `possible`, since tests
+/// ask for more than any device has on purpose; else the most of all. 0: the device has refused nothing.
+[[nodiscard]] Bytes wanted_of(const devices::DeviceUsage& usage, Bytes possible);
+
 /// Drivers hand memory out in such pieces.
 inline constexpr Bytes granularity_of_drivers{std::uint64_t{2} << 20U};
 

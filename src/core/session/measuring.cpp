@@ -268,10 +268,14 @@ OwnUse Measuring::own_use() const {
   Bytes wanted;
   for (const auto& device : usage.devices) {
     now = std::max(now, left_of(device));
-    wanted = std::max(wanted, device.wanted);
+    wanted = std::max(wanted, wanted_of(device, place_.largest_for_a_test()));
   }
-  const Bytes peak = peak_in(usage, allowance_);
-  const bool within = overuse_in(usage, allowance_).text.empty();
+  auto allowance = allowance_;
+  if (growth_) {
+    std::fill(allowance.leased.begin(), allowance.leased.end(), growth_->leased());
+  }
+  const Bytes peak = peak_in(usage, allowance);
+  const bool within = overuse_in(usage, allowance).text.empty();
   return {"It had allocated " + to_string(now) + " itself" +
               (peak > now ? ", and " + to_string(peak) + " before" : "") + ": " + (within ? "within" : "beyond") +
               " its lease",
@@ -293,10 +297,11 @@ std::optional<Bytes> Measuring::taken_by_others(const ledger::Blocked& beyond, B
   Bytes asked = leased; // at most
   if (usage.evidence == Evidence::exact && !usage.devices.empty()) {
     const auto& own = usage.devices.front();
-    if (own.wanted == Bytes{} || own.wanted > leased + granularity_of_drivers) {
+    const Bytes wanted = wanted_of(own, leased + granularity_of_drivers);
+    if (wanted == Bytes{} || wanted > leased + granularity_of_drivers) {
       return std::nullopt; // the device has refused it nothing, or nothing that it might have
     }
-    asked = own.wanted - left_of(own);
+    asked = wanted - left_of(own);
   }
   const auto device = place_.chosen().indices.front();
   const Bytes free = place_.machine()->usable_bytes(device) - Bytes{place_.machine()->used_bytes(device)};

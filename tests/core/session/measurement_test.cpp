@@ -164,6 +164,16 @@ TEST_F(Measurement, names_what_is_left_of_each_device) {
   EXPECT_THAT(leak_in({second}, allowance_), Not(HasSubstr("and more"))) << "three are named";
 }
 
+TEST_F(Measurement, takes_a_refusal_of_what_was_possible_for_what_the_test_had_wanted) {
+  auto usage = of_device(0, 1_GiB);
+  EXPECT_EQ(wanted_of(usage, 14_GiB), Bytes{});
+  usage.refused = {3_GiB, 8_GiB, 17_GiB};
+  usage.wanted = 17_GiB;
+  EXPECT_EQ(wanted_of(usage, 14_GiB), 8_GiB) << "the other one was asked for on purpose";
+  EXPECT_EQ(wanted_of(usage, 8_GiB), 8_GiB);
+  EXPECT_EQ(wanted_of(usage, 2_GiB), 17_GiB);
+}
+
 TEST_F(Measurement, adds_what_earlier_periods_have_left_for_which_the_same_was_said) {
   allowance_.keeps = 4_MiB;
   allowance_.request.keeps = 4_MiB;

@@ -4,6 +4,7 @@
 #include "core/devices/simulated/simulated.hpp"
 #include "stop_at.hpp"
 
+#include <gputest/error.hpp>
 #include <gputest/gputest.hpp>
 #include <gputest/memory_resource.hpp>
 
@@ -153,6 +154,7 @@ TEST_F(SetUp, shares_data) { stop_at("body"); }
 GPUTEST_NEEDS(Neighbour, keeps_to_its_lease, 3_GiB);
 TEST(Neighbour, keeps_to_its_lease) {
   stop_at("leased");
+  EXPECT_THROW(SimulatedBuffer{1024_GiB}, gputest::OutOfMemory) << "on purpose";
   const SimulatedBuffer a{3_GiB};
 }
 GPUTEST_NEEDS(Neighbour, exceeds_its_lease, 2560_MiB);
