@@ -127,7 +127,9 @@
   end of the directory, and in portable mode the lock ``gpu`` before those of ``RESOURCE_LOCK``. It refuses another ``SKIP_RETURN_CODE`` of a test
   that leases its memory itself, and gputest variables in ``ENVIRONMENT`` that would have no effect.
   It does not see properties that are set after the end of the directory, by one above (CMake 3.28) or by ``cmake_language(DEFER)``: with a
-  ``WILL_FAIL`` or an expression from there, a test that gputest itself fails may pass.
+  ``WILL_FAIL`` or an expression from there, a test that gputest itself fails may pass. An ``ENVIRONMENT_MODIFICATION`` from there has to be added
+  (``set_property(TEST <name> DIRECTORY <directory> APPEND PROPERTY ...)``). If it replaces gputest's settings, a test that leases its memory itself
+  fails and says so, and a command of the launcher has the default ``MEMORY auto``, whatever the call says.
 #]===]
 
 function(gpu_add_test)

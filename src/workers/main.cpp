@@ -10,6 +10,8 @@
 // worker have in common. When all cases have ended, CTest starts the second form, whose entry fails if a worker does
 // not end as it should. The third form runs and watches any other executable whose tests gputest runs. The fourth has
 // an executable list its tests when ctest starts.
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
 #include "supervise/descendants.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/watcher.hpp"
@@ -27,6 +29,7 @@
 #include <vector>
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace {
 
@@ -38,6 +41,20 @@ void refuse_second_filter(const std::vector<std::string>& arguments) {
   if (second != arguments.end()) {
     throw gputest::Error{"the entry selects its tests by " + *first + ", and its command also has " + *second +
                          ". Choose entries by ctest -R, not by ctest -- --gtest_filter=..."};
+  }
+}
+
+/// Without its settings, the tests of an entry would lease what they say themselves, and nobody would judge them. Where
+/// ctest has not started this process itself, somebody runs the command of an entry by hand.
+void refuse_lost_settings() {
+  if (gputest::os::read_variable("GPUTEST_ENTRY")) {
+    return;
+  }
+  if (const auto ctest = gputest::os::find_ctest(); ctest && ctest->pid == ::getppid()) {
+    throw gputest::Error{
+        "the entry has lost the settings of gpu_add_test(), such as MEMORY: the property ENVIRONMENT_MODIFICATION was "
+        "replaced after the end of the directory that adds it. Write set_property(TEST <name> DIRECTORY <directory> "
+        "APPEND PROPERTY ENVIRONMENT_MODIFICATION <value>...) there"};
   }
 }
 
@@ -66,6 +83,7 @@ int main(int argc, char** argv) try {
   }
   refuse_second_filter({argv + 1, argv + argc});
   if (argc > 2 && std::string{argv[1]} == "--watch") {
+    refuse_lost_settings();
     return gputest::supervise::watch_tests({argv + 2, argv + argc});
   }
   if (argc > 2 && std::string{argv[1]} == "--end") { // what `ctest -- ARGS` adds to every command is for the tests

@@ -26,6 +26,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -537,6 +538,19 @@ TEST_F(Discovery, puts_an_emulator_of_a_generator_expression_before_the_executab
   EXPECT_EQ(text, begin + " --gtest_list_tests --gtest_filter=Small.test\n" + begin +
                       " --gtest_filter=Small.test --gtest_also_run_disabled_tests\n" + begin +
                       " --gtest_filter=Small.test a;b \n");
+}
+
+TEST_F(Discovery, fails_an_entry_that_has_lost_its_settings_and_not_a_command_that_is_run_by_hand) {
+  configure("gpu_add_test(NAME lost COMMAND tests --gtest_filter=Small.test LAUNCHER off)\n"
+            "set_tests_properties(lost PROPERTIES WILL_FAIL ON)\n"
+            "cmake_language(DEFER CALL set_tests_properties lost PROPERTIES ENVIRONMENT_MODIFICATION A=set:1)\n"
+            "add_test(NAME by_hand COMMAND sh -c \"'" DISCOVERY_ENTRY_PROGRAM "' --watch true && true\")\n");
+  const auto ended = ctest({"-V"});
+  EXPECT_THAT(ended.out, ContainsRegex("lost [.]+Subprocess killed[*]+Exception"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("gputest: failed: the entry has lost the settings of gpu_add_test(), such as MEMORY: "
+                        "the property ENVIRONMENT_MODIFICATION was replaced"));
+  EXPECT_THAT(ended.out, ContainsRegex("by_hand [.]+ +Passed"));
 }
 
 TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_no_setting_of_tests) {
