@@ -277,6 +277,11 @@ void Adapter::OnTestPartResult(const ::testing::TestPartResult& result) noexcept
 
 void Adapter::OnTestSuiteStart(const ::testing::TestSuite& suite) {
   running_ = suite.name();
+  suite_begins_ = true;
+  rest_is_skipped_ = GTEST_FLAG_GET(fail_fast) && ::testing::UnitTest::GetInstance()->failed_test_suite_count() > 0;
+  if (rest_is_skipped_) {
+    return;
+  }
   const auto needs = needs_of_suite(suite);
   if (!needs.suite_lease) {
     if (!can_run_any(suite)) {
@@ -306,6 +311,16 @@ void Adapter::watch_set_up(const ::testing::TestSuite& suite) {
   if (watches_set_up_ && sequence_.session() != nullptr) {
     sequence_.session()->watch_unleased(set_up_of_suite_);
   }
+}
+
+/// Whether GoogleTest announces a test that it only skips then: its SetUpTestSuite() has failed, or one before it with
+/// --gtest_fail_fast.
+bool Adapter::is_skipped_by_googletest(const ::testing::TestInfo& test) {
+  const auto& suite = running_suite();
+  const int failed_before = suite.failed_test_count() - (test.result()->Failed() ? 1 : 0);
+  rest_is_skipped_ = rest_is_skipped_ || (std::exchange(suite_begins_, false) && suite.ad_hoc_test_result().Failed()) ||
+                     (GTEST_FLAG_GET(fail_fast) && failed_before > 0);
+  return rest_is_skipped_;
 }
 
 /// Whether one of its tests may run, by what is known before anything was asked for.
@@ -340,6 +355,7 @@ void Adapter::OnTestSuiteEnd(const ::testing::TestSuite& suite) {
 void Adapter::OnTestStart(const ::testing::TestInfo& test) {
   running_ = name_of(test);
   const auto& suite = running_suite();
+  const bool is_skipped = is_skipped_by_googletest(test);
   if (std::string{suite.name()} == misnamed_suite) {
     TestRun::of_process().running(running_);
     return;
@@ -350,9 +366,9 @@ void Adapter::OnTestStart(const ::testing::TestInfo& test) {
   if (!uses_gpu(suite, test)) {
     report(of_set_up_, test.file(), test.line());
   }
-  const auto contradiction = contradiction_of(suite, test);
-  const auto needs = contradiction.empty() ? needs_of(suite, test, fixture_of(suite))
-                                           : TestNeeds{TestNeeds::Use::none, {}, contradiction};
+  const auto contradiction = is_skipped ? std::string{} : contradiction_of(suite, test);
+  const auto needs = is_skipped || !contradiction.empty() ? TestNeeds{TestNeeds::Use::none, {}, contradiction}
+                                                          : needs_of(suite, test, fixture_of(suite));
   apply(noted(sequence_.begin(running_, needs, std::exchange(set_up_of_suite_, {})), needs), test);
 }
 

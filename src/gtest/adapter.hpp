@@ -92,6 +92,7 @@ private:
   static void add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                      const Request& entry);
   void watch_set_up(const ::testing::TestSuite& suite);
+  [[nodiscard]] bool is_skipped_by_googletest(const ::testing::TestInfo& test);
   [[nodiscard]] bool can_run_any(const ::testing::TestSuite& suite);
   [[nodiscard]] Outcome noted(Outcome outcome, const TestNeeds& needs);
   void report(const Findings& findings, const char* file, int line);
@@ -114,6 +115,8 @@ private:
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for
   bool suite_is_leased_ = false;         ///< and it has it
   std::string set_up_of_suite_;          ///< the SetUpTestSuite() that has run since anything was counted
+  bool suite_begins_ = false;            ///< none of its tests has begun
+  bool rest_is_skipped_ = false;         ///< of the suite, by GoogleTest
   bool watches_set_up_ = false;          ///< because tests of its suite say that they use no GPU
   Findings of_set_up_;                   ///< which counts for each of those
   std::string running_;                  ///< the test or, before its first test, the suite
