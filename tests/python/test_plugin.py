@@ -681,6 +681,28 @@ class TestCase(unittest.TestCase):
     result.assert_outcomes(passed=5, failed=5, errors=1)
 
 
+def test_fixtures_without_memory_stay_for_hooks_after_the_test(run, pytester):
+    pytester.makeconftest("""
+import pytest
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    yield
+    if call.when == "teardown":
+        assert item.funcargs["tmp_path"].is_dir() and item.funcargs["request"].node is item and item.funcargs["name"] == "a"
+""")
+    result = run("""
+@pytest.fixture
+def buffer(): yield gputest.SimulatedBuffer("10MiB")
+
+@pytest.mark.gpu("1GiB")
+@pytest.mark.parametrize("name", "a")
+def test_one(tmp_path, request, name, buffer): pass
+""")
+    assert result.ret == 0
+    result.assert_outcomes(passed=1)
+
+
 def test_what_goes_on_after_a_failed_test_stays_open(run):
     result = run("""
 import asyncio

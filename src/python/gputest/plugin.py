@@ -839,8 +839,9 @@ def _free_unused(item, instance, errors):
     """Frees what no test can reach any more, and pytest or Python still has: values of fixtures, attributes of the instance of
     the test's class, local variables of a failed test, to which its traceback leads, log records, which may have such a
     traceback, objects that refer to each other."""
-    if getattr(item, "funcargs", None):
-        item.funcargs.clear()
+    values = getattr(item, "funcargs", None) or {}
+    for name in [name for name, value in values.items() if not _has_no_memory(value)]:
+        del values[name]
     with contextlib.suppress(Exception):  # -p no:logging, or a pytest without this name
         from _pytest.logging import caplog_records_key
 
@@ -862,6 +863,12 @@ def _free_unused(item, instance, errors):
                         frame.clear()
                     frame.f_locals  # before Python 3.13 a copy, which this renews
                 frame = frame.f_back
+
+
+def _has_no_memory(value) -> bool:
+    """Of a GPU. Hooks of others may look for such values of fixtures after the test, as for its `tmp_path`."""
+    kind = type(value)
+    return issubclass(kind, (str, bytes, int, float, os.PathLike)) or kind.__module__.partition(".")[0] == "_pytest"
 
 
 def _goes_on_later(frame) -> bool:
