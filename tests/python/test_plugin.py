@@ -152,6 +152,31 @@ def test_contradiction(): pass
     result.stdout.fnmatch_lines(["*@pytest.mark.gpu('none', gpus=2) contradicts itself; a test that uses no GPU says 'none' or gpus=0*"])
 
 
+def test_a_function_of_the_parameters_may_have_others_of_its_own(run):
+    result = run("""
+import functools
+pytestmark = pytest.mark.parametrize("n", [3])
+UNIT = 1 << 30
+
+@pytest.mark.gpu(memory=lambda n, unit=UNIT: n * unit)
+def test_default(n): assert leased() == 3 << 30
+
+@pytest.mark.gpu(memory=functools.partial(lambda unit, n: n * unit, UNIT))
+def test_partial(n): assert leased() == 3 << 30
+
+@pytest.mark.gpu(memory=functools.partial(lambda n, unit: n * unit, unit=UNIT))
+def test_partial_with_a_keyword(n): assert leased() == 3 << 30
+
+@pytest.mark.gpu(memory=lambda *none, **parameters: parameters["n"] * UNIT)
+def test_all(n): assert leased() == 3 << 30
+
+@pytest.mark.gpu(memory=lambda n, m, **parameters: n)
+def test_unknown(n): pass
+""")
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["*the function asks for m, and the test has the parameters n*"])
+
+
 def test_a_mark_that_cannot_be_used_fails_its_test(run):
     result = run("""
 @pytest.mark.gpu("3GiB", gpu=2)

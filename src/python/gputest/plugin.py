@@ -396,12 +396,14 @@ def _text_of(mark) -> str:
 def _called(memory, item):
     """What a function of the test's parameters says."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    names = inspect.signature(memory).parameters
-    missing = [name for name in names if name not in parameters]
+    asked = inspect.signature(memory).parameters.values()
+    names = [one.name for one in asked if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    missing = [one.name for one in asked if one.name in names and one.default is one.empty and one.name not in parameters]
     if missing:
         raise TypeError("the function asks for {}, and the test has {}".format(
             ", ".join(missing), "the parameters " + ", ".join(parameters) if parameters else "no parameters"))
-    return memory(**{name: parameters[name] for name in names})
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in asked)
+    return memory(**{name: value for name, value in parameters.items() if takes_all or name in names})
 
 
 def _size(count: int) -> str:
