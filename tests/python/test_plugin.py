@@ -588,10 +588,10 @@ def test_figures_of_another_machine_come_from_a_file(run, pytester, monkeypatch)
 
 
 @pytest.mark.parametrize("text, message", [
-    ("", None), ("{}", "*line 1 of needs.jsonl is not such as {\"test\"*: it has no text 'test', or no 'needs' of sizes"),
-    ('["a"]', "*line 1 of needs.jsonl is not such as *no 'needs' of sizes"),
-    ('\n{"test":1,"needs":{}}', "*line 2 of needs.jsonl is not such as *: it has no text 'test'*"),
-    ('{"test":"a","needs":{"16GiB":"1"}}', "*line 1 of needs.jsonl is not such as*1*"), (None, "*gpu_needs cannot be read*No such file*--export*")])
+    ("", None), ("{}", "*line 1 of *needs.jsonl is not such as {\"test\"*: it has no text 'test', or no 'needs' of sizes"),
+    ('["a"]', "*line 1 of *needs.jsonl is not such as *no 'needs' of sizes"),
+    ('\n{"test":1,"needs":{}}', "*line 2 of *needs.jsonl is not such as *: it has no text 'test'*"),
+    ('{"test":"a","needs":{"16GiB":"1"}}', "*line 1 of *needs.jsonl is not such as*1*"), (None, "*gpu_needs cannot be read*No such file*--export*")])
 def test_a_file_of_figures_is_checked_before_tests_are_collected(run, pytester, text, message):
     if text is not None:
         (pytester.path / "needs.jsonl").write_text(text)
@@ -609,6 +609,16 @@ def test_a_file_of_figures_in_an_ini_file_is_beside_it(run, pytester):
     pytester.mkdir("sub").joinpath("test_sub.py").write_text("def test_one(): pass")
     os.chdir("sub")
     run(None).assert_outcomes(passed=1)
+
+
+def test_a_file_of_figures_is_found_where_pytest_was_started(run, pytester):
+    (pytester.path / "needs.jsonl").write_text('{"test":"test_it.py::test_one","needs":{"16GiB":"1GiB"}}\n')
+    pytester.makeconftest("import os\nos.chdir('/')")
+    result = run("""
+@pytest.mark.gpu
+def test_one(): assert leased() == 1 << 30
+""", "--gpu-needs=needs.jsonl")
+    result.assert_outcomes(passed=1)
 
 
 def test_overuse_names_the_variable_of_a_library_that_takes_the_gpu(run, pytester, monkeypatch):

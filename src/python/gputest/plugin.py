@@ -46,8 +46,10 @@ _ALL = "1024TiB"  # may stay of what a fixture, or a test that declares nothing,
 
 def pytest_addoption(parser):
     group = parser.getgroup("gputest", "leases of GPU memory")
+    in_this_folder = functools.partial(os.path.join, os.getcwd())  # a conftest.py may go to another one
     for name, text in _OPTIONS.items():
-        group.addoption("--" + name.replace("_", "-"), dest=name, metavar=name.upper(), help=text)
+        group.addoption("--" + name.replace("_", "-"), dest=name, metavar=name.upper(), help=text,
+                        type=in_this_folder if name == "gpu_needs" else str)
         parser.addini(name, text)
     # Not --gpu: many suites have an option of that name, and pytest refuses a second one.
     group.addoption("--gpu-auto", dest="gpu_default_memory", action="store_const", const="auto",
