@@ -143,7 +143,7 @@ def declarations(text):
             i += 1
             code.append(line)
             if line.startswith("#define"):
-                code = [re.sub(r"\s*\\$", "", line)]
+                code = [re.sub(r"^(#define \w+\([^)]*\)).*|\s*\\$", r"\1", line)]
                 while line.endswith("\\"):
                     line = lines[i]
                     i += 1

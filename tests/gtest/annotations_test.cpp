@@ -28,6 +28,8 @@ TEST_F(Annotations, take_precedence_over_the_fixture_and_the_fixture_over_the_en
                               {"Large.with_bytes", "large with 1.5 GiB", "large with 1.5 GiB"},
                               {"NoFixture.says_nothing", "small", "1 GiB"},
                               {"NoFixture.with_bytes", "1 GiB", "1 GiB"},
+                              {"NamedByMacros.with_bytes", "1 GiB", "1 GiB"},
+                              {"NamedByMacros.of_the_suite", "2 GiB", "2 GiB"},
                               {"Some/Parameterised.with_bytes/0", "1 GiB", "1 GiB"},
                               {"Some/Parameterised.with_bytes/1", "1 GiB", "1 GiB"},
                               {"Typed/0.with_bytes", "2 GiB", "2 GiB"},

@@ -37,7 +37,10 @@ bool annotate(const Annotation& annotation);
 /// a device lacks one, the test is skipped, and the reason has what was asked and what was found. Words that contradict
 /// each other do not compile, or fail the test. An annotation that names no test fails as a test of its own,
 /// `GputestNeeds.<Suite>_<Test>`.
-#define GPUTEST_NEEDS(suite, test, ...)                                                                                \
+#define GPUTEST_NEEDS(suite, test, ...) GPUTEST_DETAIL_NEEDS(suite, test, __VA_ARGS__)
+
+// Names that are macros are expanded by now, as TEST() does.
+#define GPUTEST_DETAIL_NEEDS(suite, test, ...)                                                                         \
   [[maybe_unused]] static const bool gputest_needs_of_##suite##_##test = [] {                                          \
     using namespace ::gputest::literals;                                                                               \
     using namespace ::gputest::capabilities;                                                                           \
@@ -53,7 +56,9 @@ bool annotate(const Annotation& annotation);
 /// allocated and freed there. If it is not granted, neither of these two functions runs, and every test of the suite is
 /// skipped or fails, with the reason. The tests run under this lease: a test must not ask for more memory. (GoogleTest
 /// runs SetUpTestSuite() again in the child of a threadsafe death test, and the child's memory is used in addition.)
-#define GPUTEST_SUITE_NEEDS(suite, ...)                                                                                \
+#define GPUTEST_SUITE_NEEDS(suite, ...) GPUTEST_DETAIL_SUITE_NEEDS(suite, __VA_ARGS__)
+
+#define GPUTEST_DETAIL_SUITE_NEEDS(suite, ...)                                                                         \
   [[maybe_unused]] static const bool gputest_needs_of_suite_##suite = [] {                                             \
     using namespace ::gputest::literals;                                                                               \
     using namespace ::gputest::capabilities;                                                                           \

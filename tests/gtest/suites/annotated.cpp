@@ -42,6 +42,16 @@ TEST(NoFixture, says_nothing) {}
 TEST(NoFixture, with_bytes) {}
 GPUTEST_NEEDS(NoFixture, with_bytes, 1_GiB);
 
+#define MACRO_OF_SUITE NamedByMacros
+#define MAYBE_with_bytes with_bytes
+#define MAYBE_runs DISABLED_runs
+TEST(MACRO_OF_SUITE, MAYBE_with_bytes) {}
+GPUTEST_NEEDS(MACRO_OF_SUITE, MAYBE_with_bytes, 1_GiB);
+TEST(MACRO_OF_SUITE, of_the_suite) {}
+GPUTEST_SUITE_NEEDS(MACRO_OF_SUITE, 2_GiB);
+TEST(MACRO_OF_SUITE, MAYBE_runs) {}
+GPUTEST_NEEDS(MACRO_OF_SUITE, MAYBE_runs, 1_GiB);
+
 class Parameterised : public gputest::SmallTest, public testing::WithParamInterface<int> {};
 TEST_P(Parameterised, with_bytes) {}
 TEST_P(Parameterised, says_nothing) {}
