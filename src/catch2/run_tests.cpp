@@ -28,6 +28,14 @@
 #include <string>
 #include <vector>
 
+#ifdef CATCH_CONFIG_PREFIX_ALL
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): Catch2's macros under the names that they have without it
+#define SKIP CATCH_SKIP
+#define FAIL CATCH_FAIL
+#define FAIL_CHECK CATCH_FAIL_CHECK
+// NOLINTEND(cppcoreguidelines-macro-usage)
+#endif
+
 namespace gputest {
 
 namespace {

@@ -93,6 +93,6 @@ protected:
 #define GPUTEST_LEASE(name, ...)                                                                                       \
   ::gputest::Lease name = ::gputest::lease(::gputest::Request{__VA_ARGS__}); /* NOLINT(bugprone-macro-parentheses) */  \
   if (!(name) && (name).must_fail())                                                                                   \
-    FAIL() << (name).reason();                                                                                         \
+    GTEST_FAIL() << (name).reason();                                                                                   \
   if (!(name))                                                                                                         \
   GTEST_SKIP() << (name).reason()

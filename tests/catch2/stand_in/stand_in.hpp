@@ -166,9 +166,15 @@ void check(bool holds, const std::string& text);
       Catch::stand_in::leave_failed(#__VA_ARGS__);                                                                     \
     }                                                                                                                  \
   } while (false)
+#ifdef CATCH_CONFIG_PREFIX_ALL
+#define CATCH_FAIL_CHECK(text) Catch::stand_in::check(false, text)
+#define CATCH_FAIL(text) Catch::stand_in::leave_failed(text)
+#define CATCH_SKIP(text) Catch::stand_in::leave_skipped(text)
+#else
 #define FAIL_CHECK(text) Catch::stand_in::check(false, text)
 #define FAIL(text) Catch::stand_in::leave_failed(text)
 #define SKIP(text) Catch::stand_in::leave_skipped(text)
+#endif
 #define CATCH_REGISTER_LISTENER(listener)                                                                              \
   [[maybe_unused]] static const bool listener_is_added =                                                               \
       Catch::stand_in::add_listener([](const Catch::IConfig* config) -> Catch::EventListenerBase* {                    \

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#undef FAIL // GTEST_DONT_DEFINE_FAIL: GPUTEST_LEASE does without
+
 #include <cstddef>
 #include <iostream>
 #include <utility>
@@ -48,7 +50,7 @@ class NotScoped : public gputest::SmallTest {};
 TEST_F(NotScoped, leases) {
   try {
     static_cast<void>(gputest::lease(1_GiB));
-    FAIL() << "a test that holds a lease got a second one";
+    GTEST_FAIL() << "a test that holds a lease got a second one";
   } catch (const gputest::NestedLease& error) {
     std::cout << error.what() << std::endl;
   }
