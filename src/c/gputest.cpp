@@ -7,6 +7,7 @@
 #include "core/os/environment.hpp"
 #include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
+#include "core/os/test_status_page.hpp"
 #include "core/session/allowed_devices.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
@@ -556,6 +557,11 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
 }
 
 int gputest_report_end(int exit_code) { return report_end(exit_code); }
+
+int gputest_output_is_judged() {
+  static_cast<void>(detail::TestRun::of_process()); // which reads it
+  return os::output_of_process() == os::Output::judged ? 1 : 0;
+}
 
 int gputest_simulated_take(uint64_t bytes, int device, gputest_simulated_buffer** buffer) {
   return guarded([&] {

@@ -482,6 +482,24 @@ def test_leaves(): kept.append(gputest.SimulatedBuffer("10MiB"))
     assert run_entry(suite, option).ret == 1
 
 
+@pytest.mark.parametrize("workers", [(), ("-pxdist", "-n1")])
+def test_an_entry_that_is_judged_by_its_output_has_no_summary(run_entry, workers):
+    if workers:
+        pytest.importorskip("xdist")
+    suite = """
+kept = []
+def test_leaves(): kept.append(gputest.SimulatedBuffer("10MiB"))
+
+@pytest.mark.gpu("1GiB")
+def test_wastes(): pass
+"""
+    for judged_by, is_shown in ("ctest", True), ("by_output", False):
+        result = run_entry(suite, "--gpu-default-memory=1GiB", *workers, judged_by=judged_by)
+        result.assert_outcomes(passed=2)
+        assert ("left allocated" in result.stdout.str()) == ("leased and not used" in result.stdout.str()) == is_shown
+        assert is_shown or "gputest" not in result.stderr.str()
+
+
 def test_an_entry_is_skipped_if_gputest_skips_one_of_its_tests(run_entry):
     suite = """
 def test_passes(): pass

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gputest._library import (Claimant, Device, Error, Findings, InvalidSetting, LedgerError, NestedLease, OutOfMemory,
-                                  Outcome, Request, Session, Settings, SimulatedBuffer, check, choose, parse_bytes, status,
-                                  version)
+                                  Outcome, Request, Session, Settings, SimulatedBuffer, check, choose, output_is_judged,
+                                  parse_bytes, status, version)
 
 __all__ = ["Claimant", "Device", "Error", "Findings", "InvalidSetting", "LedgerError", "NestedLease", "OutOfMemory", "Outcome",
-           "Request", "Session", "Settings", "SimulatedBuffer", "check", "choose", "parse_bytes", "status", "version"]
+           "Request", "Session", "Settings", "SimulatedBuffer", "check", "choose", "output_is_judged", "parse_bytes", "status",
+           "version"]
 
 if not TYPE_CHECKING:
     # So that a type checker sees names that there are not.

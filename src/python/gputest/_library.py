@@ -226,6 +226,11 @@ def parse_bytes(text: str) -> int:
     return size.value
 
 
+def output_is_judged() -> bool:
+    """Whether CTest judges the output of this process by patterns: then gputest writes nothing to it."""
+    return bool(_library.gputest_output_is_judged())
+
+
 class Request(NamedTuple):
     """What a test needs of each device. None says nothing."""
 

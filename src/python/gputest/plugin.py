@@ -917,12 +917,14 @@ def pytest_terminal_summary(terminalreporter):
                 unused = gputest.parse_bytes(lease) // _MIB - peak
                 if unused >= 256 and unused >= peak:
                     wasted.append((unused, "{}: {} leased, {} MiB used".format(report.nodeid, lease, peak)))
+    _keep_figures(terminalreporter.config, learned)
+    if not (left or unleased or unknown or wasted) or _loaded().output_is_judged():
+        return
     if left:
         terminalreporter.section("gpu memory that {} test{} left allocated".format(len(left), "s" * (len(left) > 1)))
         _list_largest(terminalreporter, [(-(-count // _MIB), test) for count, test in left])
         terminalreporter.line("It counts as the process's own. Libraries keep memory in caches, and fixtures that outlive a test "
                               "do. GPUTEST_LEAKS=fail fails these tests, GPUTEST_LEAKS=off says nothing.")
-    _keep_figures(terminalreporter.config, learned)
     if unleased:
         terminalreporter.section("gputest: portable mode")
         terminalreporter.line("{} test{} leased no GPU memory, and nothing was measured. That needs Linux, and a wheel with gputest's "
