@@ -86,7 +86,7 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   if(memory MATCHES "^auto" AND NOT class STREQUAL "host" AND NOT gputest_naming)
     set(label small)
     if(NOT gputest_NEEDS STREQUAL "")
-      _gputest_class_in_needs("${gputest_NEEDS}" "${gputest_TEST_PREFIX}${name}${gputest_TEST_SUFFIX}" label)
+      _gputest_class_in_needs("${gputest_NEEDS}" "${gputest_p}${gputest_TEST_PREFIX}${name}${gputest_TEST_SUFFIX}" label)
     endif()
   endif()
   # Cases with the same needs have the same properties, but for their names.

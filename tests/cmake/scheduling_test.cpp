@@ -326,11 +326,13 @@ TEST_F(Scheduling, labels_entries_of_undeclared_memory_by_the_projects_file_and_
     return labels.at(labels.size() - 1).get<std::string>();
   };
   write("needs.jsonl", line("Plain.first", R"("16GiB":"9216MiB","80GiB":"9216MiB")") +
+                           line("tests-2.Plain.first", R"("80GiB":"7168MiB")") +
                            line(R"(a \"b\")", R"("80GiB":"7168MiB")") + line("declares", R"("80GiB":"7168MiB")"));
   configure("gpu_add_test(NAME [[a \"b\"]] COMMAND true NEEDS needs.jsonl)\n"
             "gpu_add_test(NAME declares COMMAND true MEMORY small NEEDS needs.jsonl)\n"
             "gpu_add_test(NAME unknown COMMAND true NEEDS needs.jsonl)\n"
-            "gpu_discover_tests(tests TEST_FILTER Plain.* LARGE serial NEEDS needs.jsonl)\n");
+            "gpu_discover_tests(tests TEST_FILTER Plain.* LARGE serial NEEDS needs.jsonl)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.first NEEDS needs.jsonl)\n");
   std::filesystem::create_directories(path("build/Testing/gputest"));
   write("build/Testing/gputest/run-1.jsonl", log_of("unknown", 3) + log_of("Plain.second", 3));
   EXPECT_EQ(label("a \"b\""), "gpu_medium");
@@ -339,6 +341,7 @@ TEST_F(Scheduling, labels_entries_of_undeclared_memory_by_the_projects_file_and_
   EXPECT_EQ(label("Plain.first"), "gpu_large") << "more than half of the smallest device that is named";
   EXPECT_EQ(entries()["Plain.first"].count("RUN_SERIAL"), 0U) << "it waits for its bytes";
   EXPECT_EQ(label("Plain.second"), "gpu_small");
+  EXPECT_EQ(label("tests-2.Plain.first"), "gpu_medium") << "by the name of the entry";
   write("needs.jsonl", line("Plain.second", R"("80GiB":"7168MiB")"));
   EXPECT_EQ(label("Plain.first"), "gpu_small") << "the list is made again";
   EXPECT_EQ(label("Plain.second"), "gpu_medium");
