@@ -183,11 +183,13 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
   if (const int error = options.engine.empty() ? 0 : os::why_not_executable(options.engine); error != 0) {
     throw tool::WrongCommandLine{"--engine " + options.engine + " cannot be executed: " + os::reason(error)};
   }
-  const auto of_task = options_of_task(options.ctest_options);
+  auto of_task = options_of_task(options.ctest_options);
   const auto runs = options.test_dir + "/Testing/gputest-slurm";
   const auto list = list_ctest(options.test_dir, options.ctest_options);
   const auto suite = parse_ctest_suite(list, options.times.empty() ? last_times(runs) : times_of_split(options.times));
-  const auto numbers = numbers_of_tests(list, list_ctest(options.test_dir, of_task));
+  const auto all = list_ctest(options.test_dir, of_task);
+  const auto numbers = numbers_of_tests(list, all);
+  of_task = with_fixtures_of(numbers, all, std::move(of_task));
   if (suite.tests.empty()) {
     throw Error{"ctest lists no test in " + options.test_dir +
                 ". Write --test-dir with the folder in which you start ctest, or other options after '--'"};

@@ -30,7 +30,9 @@ if [[ $needs_gpu == true ]]; then
   [[ $? != 69 ]] || echo "its allocation has no usable GPU. Write --gpus-per-node, or the options of --sbatch that ask for one" >"$own/remark"
 fi
 echo "subdirs([==[$tests]==])" >"$own/CTestTestfile.cmake"
-[[ ! -e $tests/CTestCustom.cmake ]] || echo "include([==[$tests/CTestCustom.cmake]==])" >"$own/CTestCustom.cmake"
+for custom in CTestCustom.cmake CTestCustom.ctest; do # ctest takes the first
+  [[ ! -e $tests/$custom ]] || echo "include([==[$tests/$custom]==])" >"$own/$custom"
+done
 grep -s '^TimeOut:' "$tests/DartConfiguration.tcl" >"$own/DartConfiguration.tcl"
 # Whoever ends this task may end a test before its ctest, which then writes that the test failed. So a line counts only if
 # ctest still ran some time later, and this task was not told to end.

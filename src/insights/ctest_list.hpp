@@ -29,4 +29,10 @@ enum class Repeats { none, until_fail, otherwise };
 /// `ctest -N` cannot tell: it does not count tests that -E excludes, unless -R stands before it.
 [[nodiscard]] std::vector<std::size_t> numbers_of_tests(const std::string& selected, const std::string& all);
 
+/// The options of a ctest that runs some of the tests with these numbers: also -FS and -FC for the fixtures that they
+/// require, of which ctest would add tests that are not among them. Throws tool::WrongCommandLine if some of a
+/// fixture's tests are and some are not. Pure.
+[[nodiscard]] std::vector<std::string> with_fixtures_of(const std::vector<std::size_t>& numbers, const std::string& all,
+                                                        std::vector<std::string> options);
+
 } // namespace gputest::insights

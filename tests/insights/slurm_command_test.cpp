@@ -221,8 +221,20 @@ TEST_F(SlurmCommand, has_the_time_limit_and_the_ignored_tests_that_one_ctest_has
   ASSERT_EQ(::mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
   tool_.folder().write("DartConfiguration.tcl", "BuildName: none\nTimeOut: 1\n", 0600);
   tool_.folder().write("CTestCustom.cmake", "set(CTEST_CUSTOM_TESTS_IGNORE ignored)\n", 0600);
-  const auto ended = run("r1", "2");
+  auto ended = run("r1", "2");
   EXPECT_THAT(ended.out, HasSubstr("0% tests passed, 1 tests failed out of 1\n")) << ended.err;
+  fs::rename(folder_ + "/CTestCustom.cmake", folder_ + "/CTestCustom.ctest");
+  add("passes", "true");
+  ended = run("r2", "1", {"-E", "hangs"});
+  EXPECT_THAT(ended.out, HasSubstr("100% tests passed, 0 tests failed out of 1\n")) << ended.err;
+}
+
+TEST_F(SlurmCommand, runs_no_test_of_a_fixture_that_the_options_leave_out) {
+  add("server", "false", "FIXTURES_SETUP f");
+  add("passes", "true", "FIXTURES_REQUIRED f");
+  add("passes_too", "true", "FIXTURES_REQUIRED f");
+  const auto ended = run("r1", "2", {"-E", "server"});
+  EXPECT_THAT(ended.out, HasSubstr("100% tests passed, 0 tests failed out of 2\n")) << ended.err;
 }
 
 TEST_F(SlurmCommand, submits_no_array_again_that_may_have_been_submitted) {
