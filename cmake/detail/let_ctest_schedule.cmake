@@ -7,10 +7,11 @@ function(_gputest_generate_script base text otherwise)
     file(GENERATE OUTPUT "${base}.cmake" CONTENT "${text}")
     return()
   endif()
-  file(GENERATE OUTPUT "${base}-$<CONFIG>.cmake" CONTENT "${text}")
+  file(GENERATE OUTPUT "${base}-$<LOWER_CASE:$<CONFIG>>.cmake" CONTENT "${text}")
   cmake_path(GET base FILENAME name)
   file(WRITE "${base}.cmake" "# Written by gputest's CMake functions; runs when ctest starts.
-set(gputest_of_configuration \"\${CMAKE_CURRENT_LIST_DIR}/${name}-\${CTEST_CONFIGURATION_TYPE}.cmake\")
+string(TOLOWER \"\${CTEST_CONFIGURATION_TYPE}\" gputest_of_configuration) # as CTest compares it
+set(gputest_of_configuration \"\${CMAKE_CURRENT_LIST_DIR}/${name}-\${gputest_of_configuration}.cmake\")
 if(EXISTS \"\${gputest_of_configuration}\")
   include(\"\${gputest_of_configuration}\")
 else()

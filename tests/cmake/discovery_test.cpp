@@ -773,6 +773,7 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
   const auto debug = entries_in(path("build"), {"-C", "Debug"});
   ASSERT_EQ(debug.size(), 1U);
   EXPECT_EQ(debug.at("Debug.Small.test").command.at(2), path("tests"));
+  EXPECT_EQ(entries_in(path("build"), {"-C", "debug"}).count("Debug.Small.test"), 1U) << "as CTest compares them";
   const auto release = entries_in(path("build"), {"-C", "Release"});
   ASSERT_EQ(release.size(), 1U);
   EXPECT_EQ(release.at("Release.Small.test").command.at(2), path("released"));
