@@ -529,7 +529,7 @@ TEST_F(Discovery, puts_an_emulator_of_a_generator_expression_before_the_executab
               ";a,b c>\")\n"
               "gpu_discover_tests(tests TEST_FILTER Small.test)\n"
               "gpu_add_test(NAME whole COMMAND tests --gtest_filter=Small.test \"a;b\" \"\" LAUNCHER off)\n");
-    EXPECT_THAT(ctest({"-V"}).out, HasSubstr("100% tests passed, 0 tests failed out of 2"));
+    EXPECT_THAT(ctest({"-V"}).out, ContainsRegex("100% tests passed(, 0 tests failed)? out of 2"));
     EXPECT_EQ(std::filesystem::exists(path("emulated")), condition == "1");
   }
   const std::string begin = "a,b c " + path("tests");

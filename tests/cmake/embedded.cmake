@@ -6,6 +6,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
+list(FILTER OPTIONS INCLUDE REGEX "^-DCMAKE_(CXX|BUILD)") # of the others CMake may say something
 
 # configure(<case> <code>): `ended` becomes CMake's exit code and what it says as errors and warnings.
 function(configure case code)
