@@ -74,7 +74,7 @@ TEST_F(Catch2, case_that_may_fail_fails_for_no_check_of_an_earlier_attempt) {
   auto may_fail = start_watched("may fail and takes more");
   may_fail.wait_for_err("Only that counts. ");
   static_cast<void>(holder.finish());
-  EXPECT_EQ(fails.finish().exit_code, 1);
+  EXPECT_NE(fails.finish().exit_code, 0); // 1, or 42 by newer versions of Catch2
   EXPECT_EQ(may_fail.finish().exit_code, 0);
 }
 
