@@ -130,6 +130,7 @@ tool::ExitCode report(const ReportOptions& options) {
   }
   if (const auto stamp = os::stamp_of(ctest_log); stamp && !run.running) { // ctest closes its log at its end
     run.ended = std::max(run.ended, static_cast<double>(stamp->modified) / 1e9);
+    run.end_is_known = true;
   }
   end_what_was_killed(run);
   const auto sums = summarise(run);

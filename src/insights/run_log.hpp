@@ -117,6 +117,7 @@ struct RunLog {
   std::uint64_t ctest_pid = 0; ///< 0: no ctest
   std::uint64_t ctest_start = 0;
   bool running = false;              ///< whether that ctest has not ended; no log says it
+  bool end_is_known = false;         ///< `ended` is when ctest has closed its own log; no log says it
   std::vector<LoggedDevice> devices; ///< each once
   std::vector<LoggedProcess> processes;
   std::vector<LoggedLease> leases;

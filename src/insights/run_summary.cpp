@@ -43,9 +43,10 @@ RunSummary summarise(const RunLog& log) {
   }
   sums.wall = log.ended - log.begun;
   sums.open_ended =
-      log.running || std::any_of(log.processes.begin(), log.processes.end(), [&](const LoggedProcess& process) {
+      log.running ||
+      (!log.end_is_known && std::any_of(log.processes.begin(), log.processes.end(), [&](const LoggedProcess& process) {
         return process.open_ended && process.ended >= log.ended;
-      });
+      }));
   for (const auto& process : log.processes) {
     sums.waited += process.begun - process.asked;
   }
