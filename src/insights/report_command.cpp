@@ -92,6 +92,9 @@ void end_what_was_killed(RunLog& run) {
   };
   std::for_each(run.processes.begin(), run.processes.end(), end);
   for (auto& lease : run.leases) {
+    if (!lease.open_ended) {
+      continue; // its process has written later lines
+    }
     end(lease);
     for (auto& process : run.processes) {
       if (process.open_ended && process.pid == lease.pid && process.asked <= lease.asked) { // a worker
@@ -117,7 +120,9 @@ tool::ExitCode report(const ReportOptions& options) {
   run.failed = failed_by_ctest(run, ctest_log);
   CtestLog outputs;
   try {
-    outputs = !ctest_log.empty() ? CtestLog{ctest_log, parse_ctest_log(read_text(ctest_log))} : outputs;
+    if (!ctest_log.empty()) {
+      outputs = {ctest_log, parse_ctest_log(read_text(ctest_log))};
+    }
   } catch (const Error&) { // it has gone since
   }
   for (const auto& [entry, output] : outputs.outputs) {
