@@ -206,12 +206,10 @@ KernelClock::time_point KernelClock::now() noexcept {
 bool has_valgrind() { return variable("LD_PRELOAD").find("vgpreload") != std::string::npos; }
 
 TestStatusPage::TestStatusPage()
-    : file_{make_file(sizeof(Words))}, path_{"/proc/" + std::to_string(::getpid()) + "/fd/" +
-                                             std::to_string(file_.number())},
-      words_{map(file_)}, clock_offset_{clock_offset()} {}
+    : file_{make_file(sizeof(Words))},
+      path_{"/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_.number())}, words_{map(file_)} {}
 
-TestStatusPage::TestStatusPage(const Descriptor& file, std::string path)
-    : path_{std::move(path)}, words_{map(file)}, clock_offset_{clock_offset()} {}
+TestStatusPage::TestStatusPage(const Descriptor& file, std::string path) : path_{std::move(path)}, words_{map(file)} {}
 
 std::shared_ptr<TestStatusPage::Words> TestStatusPage::map(const Descriptor& file) try {
   namespace ipc = boost::interprocess;
@@ -294,6 +292,7 @@ policy::EntryReport TestStatusPage::report() const {
 }
 
 microseconds TestStatusPage::now() const noexcept {
+  std::call_once(clock_is_read_, [this] { clock_offset_ = clock_offset(); });
   return std::chrono::duration_cast<microseconds>(KernelClock::now().time_since_epoch() - clock_offset_);
 }
 

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -109,8 +110,9 @@ private:
 
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
-  std::shared_ptr<Words> words_; ///< mapped
-  std::chrono::nanoseconds clock_offset_;
+  std::shared_ptr<Words> words_;         ///< mapped
+  mutable std::once_flag clock_is_read_; ///< by the processes that wait, which are few, and the watcher
+  mutable std::chrono::nanoseconds clock_offset_{0};
   std::optional<KernelClock::time_point> seen_waiting_since_;
   std::chrono::microseconds observed_at_{0};
   bool stands_still_ = false; ///< those that wait do not go on
