@@ -320,35 +320,33 @@ TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_cannot_tell_it_
   EXPECT_THAT(result.output, HasSubstr("gputest: failed: closes failed in a worker"));
 }
 
-class WorkerCaseWithout : public WorkerCase, public testing::WithParamInterface<std::string> {};
-
-TEST_P(WorkerCaseWithout, the_usual_folder_uses_another) {
-  // Closed by its mode: one below the ledger's. Another user's: one beside it.
+TEST_F(WorkerCase, uses_another_folder_without_the_usual_one) {
+  // One below the ledger's, or one beside it. Both in one test: the end of one would take the other's folder away.
   const auto beside = os::user_folder() + ".1";
-  folder_write("run",
-               "usual=" + os::user_folder() + "; for each in $usual=" + GetParam() + " " + beside +
-                   "=mode=700; do mkdir -p -m 700 ${each%%=*} && mount -t tmpfs -o ${each#*=} none ${each%%=*} || "
-                   "exit 253; done; exec \"$@\"");
-  if (GetParam() != "mode=755") {
-    set("GPUTEST_DIR", "");
-  }
   add("Crash.at_an_idle_end");
   add("Plain.a");
   add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
-  auto command = command_of_ctest();
-  command.insert(command.begin(), {"/usr/bin/env", "unshare", "-m", "/bin/sh", path("run")});
-  const auto ended = ChildProcess{command, environment()}.finish();
-  if (ended.exit_code == 253 || ended.exit_code == 1) { // of unshare
-    GTEST_SKIP() << "this user may not mount a file system";
+  for (const std::string unusable : {"mode=755", "mode=700,uid=4242"}) { // by its mode, or as another user's
+    folder_write("run",
+                 "usual=" + os::user_folder() + "; for each in $usual=" + unusable + " " + beside +
+                     "=mode=700; do mkdir -p -m 700 ${each%%=*} && mount -t tmpfs -o ${each#*=} none ${each%%=*} || "
+                     "exit 253; done; exec \"$@\"");
+    if (unusable != "mode=755") {
+      set("GPUTEST_DIR", "");
+    }
+    auto command = command_of_ctest();
+    command.insert(command.begin(), {"/usr/bin/env", "unshare", "-m", "/bin/sh", path("run")});
+    const auto ended = ChildProcess{command, environment()}.finish();
+    if (ended.exit_code == 253 || ended.exit_code == 1) { // of unshare
+      GTEST_SKIP() << "this user may not mount a file system";
+    }
+    const auto results = results_of(ended.out);
+    EXPECT_EQ(results.at("Plain.a").processes, results.at("Crash.at_an_idle_end").processes) << ended.out;
+    EXPECT_EQ(results.at("Plain.a").word, "Passed") << ended.out;
+    EXPECT_EQ(results.at("workers_end").word, "Failed") << unusable << ": it looks in the same folder";
   }
-  const auto results = results_of(ended.out);
-  EXPECT_EQ(results.at("Plain.a").processes, results.at("Crash.at_an_idle_end").processes) << ended.out;
-  EXPECT_EQ(results.at("Plain.a").word, "Passed") << ended.out;
-  EXPECT_EQ(results.at("workers_end").word, "Failed") << "it looks in the same folder";
   ::rmdir(beside.c_str());
 }
-
-INSTANTIATE_TEST_SUITE_P(Workers, WorkerCaseWithout, testing::Values("mode=755", "mode=700,uid=4242"));
 
 TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case_and_why_a_worker_was_started) {
   set("GPUTEST_LOG", path("log"));
