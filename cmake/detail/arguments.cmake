@@ -118,8 +118,8 @@ function(_gputest_check_property name)
     execute_process(COMMAND "${CMAKE_COMMAND}" --help-property-list OUTPUT_VARIABLE known ERROR_QUIET)
     set_property(GLOBAL PROPERTY GPUTEST_KNOWN_PROPERTIES "${known}")
   endif()
-  # One word alone may be a property of something else, such as NAME or TYPE.
-  if(name MATCHES "^(COST|DEPENDS|DISABLED|ENVIRONMENT|LABELS|MEASUREMENT|PROCESSORS|TIMEOUT)$" OR
+  # One word alone may be a property of something else, such as NAME or TYPE. Older versions do not know newer properties.
+  if(name MATCHES "^(COST|DEPENDS|DISABLED|ENVIRONMENT|LABELS|MEASUREMENT|PROCESSORS|TIMEOUT|TIMEOUT_SIGNAL_NAME|TIMEOUT_SIGNAL_GRACE_PERIOD)$" OR
      (name MATCHES "^[A-Z]+_[A-Z_]+$" AND (known STREQUAL "" OR "\n${known}" MATCHES "\n${name}\n")))
     return()
   endif()

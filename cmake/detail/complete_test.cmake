@@ -5,7 +5,7 @@
 function(_gputest_complete_test name settings own_labels program target by_link memory_class)
   set(gputest_call "gpu_add_test(NAME ${name})")
   foreach(property IN ITEMS ENVIRONMENT ENVIRONMENT_MODIFICATION LABELS SKIP_RETURN_CODE WILL_FAIL PASS_REGULAR_EXPRESSION
-          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH)
+          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH TIMEOUT_SIGNAL_NAME TIMEOUT_SIGNAL_GRACE_PERIOD)
     get_property(${property} TEST "${name}" PROPERTY ${property})
   endforeach()
 
@@ -44,7 +44,7 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
-  _gputest_add_limit_after_match("${settings}" "${TIMEOUT_AFTER_MATCH}" settings)
+  _gputest_complete_limit("${settings}" "${TIMEOUT_AFTER_MATCH}" "${TIMEOUT_SIGNAL_NAME}" "${TIMEOUT_SIGNAL_GRACE_PERIOD}" settings)
   _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
   if("gpu" IN_LIST own_labels AND COMMAND _gputest_use_portable_mode)
     get_property(locks TEST "${name}" PROPERTY RESOURCE_LOCK)

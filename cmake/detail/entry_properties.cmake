@@ -85,8 +85,9 @@ function(_gputest_class_in_needs file name result)
 endfunction()
 
 # With TIMEOUT_AFTER_MATCH, CTest gives a test another limit from a line of its output on, and counts that itself. gputest does not
-# see the line, so the limit in <settings> becomes the longest that CTest allows: the sum of both.
-function(_gputest_add_limit_after_match settings after_match result)
+# see the line, so the limit in <settings> becomes the longest that CTest allows: the sum of both. The signal and its seconds are those
+# of TIMEOUT_SIGNAL_NAME and TIMEOUT_SIGNAL_GRACE_PERIOD, which CTest has, and checks, since 3.27.
+function(_gputest_complete_limit settings after_match signal grace_period result)
   string(REGEX MATCH "^([0-9]+)([.][0-9]*[1-9])?" more "${after_match}")
   set(more "${CMAKE_MATCH_1}")
   if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
@@ -95,6 +96,10 @@ function(_gputest_add_limit_after_match settings after_match result)
   if(NOT more STREQUAL "" AND settings MATCHES "(^|;)GPUTEST_TIMEOUT=set:([0-9]+)")
     math(EXPR sum "${CMAKE_MATCH_2} + ${more}")
     string(REPLACE "GPUTEST_TIMEOUT=set:${CMAKE_MATCH_2}" "GPUTEST_TIMEOUT=set:${sum}" settings "${settings}")
+  endif()
+  if(NOT signal STREQUAL "" AND NOT CMAKE_VERSION VERSION_LESS 3.27)
+    string(STRIP "${signal} ${grace_period}" signal)
+    string(REGEX REPLACE "(GPUTEST_TIMEOUT=set:[0-9.]+)" "\\1 ${signal}" settings "${settings}")
   endif()
   set(${result} "${settings}" PARENT_SCOPE)
 endfunction()

@@ -238,7 +238,9 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     return true;
   };
   const auto end_holders = [&] { return relays.end_holders([] { return descendants(); }, true); };
+  const auto is_parent_stopped = [] { return os::state_of(::getppid()) == os::ProcessState::stopped; };
   auto next_call = begun;
+  std::optional<KernelClock::time_point> signalled; // when its limit was over
   for (;;) {
     int status = 0;
     pid_t ended = 0;
@@ -258,7 +260,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       }
       end.process = child;
       end.left_behind = wait_for_end_of(relays, watch, begun, pass_on, end_holders);
-      end.timed_out = !end.left_behind.empty();
+      end.timed_out = signalled || !end.left_behind.empty();
       end.runs_again = !end.timed_out && is_stopped(); // also one that it had left
       if (end.runs_again) {
         relays.drop_withheld();
@@ -266,7 +268,14 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       return end;
     }
     auto left = time_left(watch, begun);
-    if (left && *left <= nanoseconds{0} && os::state_of(::getppid()) != os::ProcessState::stopped) {
+    if (left && *left <= nanoseconds{0} && watch.first_signal != 0 && !signalled && !is_parent_stopped()) {
+      ::kill(child, watch.first_signal);
+      signalled = KernelClock::now();
+    }
+    if (signalled) {
+      left = *signalled + watch.grace - KernelClock::now();
+    }
+    if (left && *left <= nanoseconds{0} && !is_parent_stopped()) {
       end_descendants();
       static_cast<void>(wait_for_end_of(relays, watch, begun, pass_on, end_holders)); // what was written before
       return {0, 0, SIGKILL, true};

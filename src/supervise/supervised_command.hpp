@@ -23,6 +23,8 @@ struct Watch {
   std::function<void()> on_interval;  ///< is called each `interval`; may be empty
   std::chrono::milliseconds interval{100};
   bool withholds_output = false; ///< until it is known whether the entry runs again: that of such a command is dropped
+  int first_signal = 0; ///< when the limit is over, the command alone is sent it, and has `grace` to end; 0: none
+  std::chrono::nanoseconds grace{0};
 };
 
 /// How a command ended.
@@ -38,10 +40,10 @@ struct CommandEnd {
 
 /// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.
 ///
-/// When its limit is over, all processes below this one are killed. With a limit and a page it passes the output of the
-/// command on, if this process's own is a pipe, and blocks as long as anybody keeps it open: CTest waits for that. When
-/// the limit is over then, only these processes are killed, as far as they are found below this one. What has an output
-/// of its own is left alone.
+/// When its limit is over, and after it the time for `first_signal`, all processes below this one are killed. With a
+/// limit and a page it passes the output of the command on, if this process's own is a pipe, and blocks as long as
+/// anybody keeps it open: CTest waits for that. When the limit is over then, only these processes are killed, as far as
+/// they are found below this one. What has an output of its own is left alone.
 ///
 /// If a process of the entry was stopped, so that the entry is to run again, all that the command has left below this
 /// one is killed.

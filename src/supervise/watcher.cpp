@@ -130,6 +130,8 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   watch.withholds_output =
       entry.checks_output_only && may_run_again && policy::is_withheld(os::read_variable("GPUTEST_MEMORY"));
+  watch.first_signal = limit ? limit->signal() : 0;
+  watch.grace = limit ? limit->grace : std::chrono::milliseconds{0};
   watch.interval = std::chrono::milliseconds{entry.on_interval ? 100 : 1000};
   watch.on_interval = [&] {
     notice.print_if_due(page);

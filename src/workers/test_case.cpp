@@ -175,6 +175,8 @@ TestCase read_test_case(std::vector<std::string> arguments) {
   if (os::variable("GPUTEST_ISOLATION") == "process") {
     test.reason_for_own_process = "GPUTEST_ISOLATION=process";
     test.prints_reason = false; // who set it knows
+  } else if (test.limit && test.limit->signal() != 0) {
+    test.reason_for_own_process = "of its property TIMEOUT_SIGNAL_NAME";
   } else if (test.reason_for_own_process.empty()) {
     test.reason_for_own_process = test.filter.empty() ? "it has no --gtest_filter" : reason_by_environment();
   }

@@ -152,6 +152,31 @@ TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_
   EXPECT_EQ(::read(fifo.number(), &byte, 1), 0) << "nobody has it open any more";
 }
 
+TEST(SupervisedCommand, is_sent_a_signal_first_when_its_limit_is_over_and_has_timed_out_however_it_ends_then) {
+  const auto end = [](const std::string& script, std::chrono::nanoseconds grace) {
+    os::TestStatusPage page;
+    Watch watch{std::chrono::milliseconds{100}, &page, {}};
+    watch.first_signal = SIGUSR1;
+    watch.grace = grace;
+    return run_supervised({"sh", "-c", script}, watch);
+  };
+  EXPECT_EQ(tests::in_child([&] {
+              const auto ended = end("trap 'exit 3' USR1; while :; do :; done", std::chrono::hours{1});
+              return ended.timed_out && ended.status == 3 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(tests::in_child([&] {
+              const auto ended = end("while :; do :; done", std::chrono::hours{1});
+              return ended.timed_out && ended.signal == SIGUSR1 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(tests::in_child([&] {
+              const auto ended = end("trap '' USR1; while :; do :; done", std::chrono::milliseconds{100});
+              return ended.timed_out && ended.signal == SIGKILL ? 0 : 1;
+            }),
+            0);
+}
+
 TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
   EXPECT_EQ(tests::in_child([] {
               os::TestStatusPage page;

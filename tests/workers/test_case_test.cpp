@@ -88,6 +88,7 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_environment_gives) {
       {{{"XML_OUTPUT_FILE", "a.xml"}}, "XML_OUTPUT_FILE is set"},
       {{{"GTEST_BREAK_ON_FAILURE", "1"}}, "GTEST_BREAK_ON_FAILURE is set"},
       {{{"GTEST_FLAGFILE", "flags"}}, "GTEST_FLAGFILE is set"},
+      {{{"GPUTEST_TIMEOUT", "9 SIGINT 2"}}, "of its property TIMEOUT_SIGNAL_NAME"},
       {{{"GPUTEST_ISOLATION", "process"}}, "(not printed) GPUTEST_ISOLATION=process"},
       {{{"GPUTEST_ISOLATION", "worker"}}, ""},
   };

@@ -4,13 +4,20 @@
 #include <gputest/outcome.hpp>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdlib>
+#include <utility>
 
 namespace gputest::policy {
 
 namespace {
 
 constexpr int last_attempt = 3; // with whole devices
+
+/// That CTest accepts as TIMEOUT_SIGNAL_NAME.
+const std::array<std::pair<const char*, int>, 5> signals{
+    {{"SIGINT", SIGINT}, {"SIGQUIT", SIGQUIT}, {"SIGTERM", SIGTERM}, {"SIGUSR1", SIGUSR1}, {"SIGUSR2", SIGUSR2}}};
 
 } // namespace
 
@@ -138,7 +145,16 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   return next;
 }
 
-std::optional<TimeLimit> parse_time_limit(const std::string& text) {
+int TimeLimit::signal() const {
+  const auto* const found =
+      std::find_if(signals.begin(), signals.end(), [&](const auto& signal) { return signal.first == signal_name; });
+  return found == signals.end() ? 0 : found->second;
+}
+
+namespace {
+
+/// Up to 999999999 seconds, at least a millisecond. nullopt if it is not that.
+std::optional<std::chrono::milliseconds> parse_seconds(const std::string& text) {
   const auto digits = [](const std::string& part) {
     return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
   };
@@ -150,7 +166,25 @@ std::optional<TimeLimit> parse_time_limit(const std::string& text) {
   }
   decimals = (decimals + "000").substr(0, 3);
   const std::chrono::milliseconds duration{std::stoll(whole) * 1000 + std::stoll(decimals)};
-  return TimeLimit{std::max(duration, std::chrono::milliseconds{1}), text + " s"};
+  return std::max(duration, std::chrono::milliseconds{1});
+}
+
+} // namespace
+
+std::optional<TimeLimit> parse_time_limit(const std::string& text) {
+  const auto seconds = text.substr(0, text.find(' '));
+  auto signal = text.substr(std::min(seconds.size() + 1, text.size()));
+  const auto space = signal.find(' ');
+  const auto grace_seconds = space == std::string::npos ? "1" : signal.substr(space + 1);
+  signal.resize(std::min(space, signal.size()));
+  const auto duration = parse_seconds(seconds);
+  const auto grace = parse_seconds(grace_seconds);
+  if (!duration || !grace) {
+    return std::nullopt;
+  }
+  TimeLimit limit{*duration, seconds + " s", signal, *grace};
+  const bool is_known = limit.signal() != 0 || text == seconds;
+  return is_known ? std::optional{limit} : std::nullopt;
 }
 
 std::string text_of_time_out(const TimedOut& run, const TimeLimit& limit) {
@@ -167,9 +201,9 @@ std::string text_of_time_out(const TimedOut& run, const TimeLimit& limit) {
            "These processes end here. Let the test end what it starts, or give it an output of its own";
   }
   return "timed out: " + (who.empty() ? "this process" : who) + " has run for " + not_counting +
-         "It ends here, and so do the processes that it started. If it needs longer, raise TIMEOUT in gpu_add_test() "
-         "or "
-         "gpu_discover_tests()";
+         "It ends here, and so do the processes that it started" +
+         (limit.signal_name.empty() ? "" : ", after " + limit.signal_name + " (TIMEOUT_SIGNAL_NAME)") +
+         ". If it needs longer, raise TIMEOUT in gpu_add_test() or gpu_discover_tests()";
 }
 
 } // namespace gputest::policy

@@ -102,10 +102,17 @@ struct NextAttempt {
 /// How long the command of an entry may run.
 struct TimeLimit {
   std::chrono::milliseconds duration{};
-  std::string text; ///< `2.5 s`, as it was written
+  std::string text;             ///< `2.5 s`, as it was written
+  std::string signal_name = {}; ///< `SIGINT`: what the test is sent first (TIMEOUT_SIGNAL_NAME); empty: it is killed
+  std::chrono::milliseconds grace{1000}; ///< after that, before it is killed (TIMEOUT_SIGNAL_GRACE_PERIOD)
+
+  /// The number of `signal_name`; 0: none.
+  [[nodiscard]] int signal() const;
 };
 
-/// Reads seconds, such as 90 or 2.5, up to 999999999, as gpu_add_test() takes TIMEOUT. nullopt if it is not that.
+/// Reads seconds, such as 90 or 2.5, up to 999999999, as gpu_add_test() takes TIMEOUT, and after them the signal that
+/// CTest's TIMEOUT_SIGNAL_NAME names and the seconds of TIMEOUT_SIGNAL_GRACE_PERIOD: `90 SIGINT 2.5`. Without these
+/// seconds it is 1, as with CTest. nullopt if it is not that.
 [[nodiscard]] std::optional<TimeLimit> parse_time_limit(const std::string& text);
 
 /// What a run was doing when its time was over.

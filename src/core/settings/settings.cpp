@@ -196,8 +196,10 @@ std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read) {
   const auto text = text_of(read, "GPUTEST_TIMEOUT", "");
   auto limit = policy::parse_time_limit(text);
   if (!limit && !text.empty()) {
-    throw InvalidSetting{"GPUTEST_TIMEOUT='" + text +
-                         "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999"};
+    throw InvalidSetting{
+        "GPUTEST_TIMEOUT='" + text +
+        "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999, and after "
+        "it, if wanted, a signal that is sent first and the seconds until the kill: 90 SIGINT 2.5"};
   }
   return limit;
 }

@@ -60,7 +60,9 @@ const std::vector<Setting>& settings_table() {
       {"GPUTEST_WAIT_LIMIT", "a time such as 90s, 20min or 1h", "20min",
        "the longest wait for memory. Then the test fails, and its message names the holder of the memory", By::entry},
       {"GPUTEST_TIMEOUT", "seconds", "none",
-       "how long a test process may run, without the time spent waiting. Has an effect only in CTest entries",
+       "how long a test process may run, without the time spent waiting. With '90 SIGINT 2.5' it is sent SIGINT and "
+       "killed "
+       "2.5 s later. Has an effect only in CTest entries",
        By::entry},
       {"GPUTEST_RUN_MODE", "auto|serial|parallel", "auto", "how CTest runs tests", By::user},
       {"GPUTEST_REQUIRE_GPU", "0|1", "0", "1: a skip because there is no GPU, or too few, is a failure", By::user},

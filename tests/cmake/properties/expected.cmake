@@ -37,6 +37,15 @@ expect_property(patient TIMEOUT_AFTER_MATCH null)
 expect_property(patient_and_limited TIMEOUT 54066.5)
 # CTest counts from the line on, and gputest not less.
 expect_settings(limited_after_match GPUTEST_ENTRY=set:by_output GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 GPUTEST_TIMEOUT=set:12.5)
+# CTest knows these properties since 3.27.
+set(first "")
+set(long_before "")
+if(NOT CMAKE_VERSION VERSION_LESS 3.27)
+  set(first " SIGINT")
+  set(long_before " SIGUSR1 2.5")
+endif()
+expect_settings(signalled GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 "GPUTEST_TIMEOUT=set:2.5${first}")
+expect_settings(signalled_long_before GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 "GPUTEST_TIMEOUT=set:7${long_before}")
 expect_property(placed WORKING_DIRECTORY "\"${CMAKE_CURRENT_LIST_DIR}\"")
 expect_settings("odd $<name> [int]" GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 THEN A=set:1)
 # A name after which a list cannot go on.

@@ -191,6 +191,10 @@ TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {
   EXPECT_EQ(text_of_time_out({"sort", "Sort.Keys", waited, ""}, limit), "timed out: sort: Sort.Keys" + rest);
   EXPECT_EQ(text_of_time_out({"sort", "", waited, ""}, limit), "timed out: sort" + rest);
   EXPECT_EQ(text_of_time_out({"Sort.Keys", "Sort.Keys", waited, ""}, limit), "timed out: Sort.Keys" + rest);
+  auto after_signal = rest;
+  after_signal.insert(rest.find(". If"), ", after SIGINT (TIMEOUT_SIGNAL_NAME)");
+  EXPECT_EQ(text_of_time_out({"sort", "", waited, ""}, *parse_time_limit("2.5 SIGINT")),
+            "timed out: sort" + after_signal);
   EXPECT_EQ(text_of_time_out({"sort", "", waited, "7 (sleep)"}, limit),
             "timed out: sort has ended and left processes behind that hold its output, so CTest waits for them: 7 "
             "(sleep). Together they have run for 2.5 s, the limit (TIMEOUT), not counting 3 s in which it waited for a "

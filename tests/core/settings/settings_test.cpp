@@ -96,10 +96,22 @@ TEST(Settings, say_how_long_a_test_may_run) {
   EXPECT_EQ(limit("0.0001").value().duration, 1ms);
   EXPECT_EQ(limit("1.23456").value().duration, 1234ms);
   EXPECT_EQ(limit("999999999").value().duration, 999999999s);
-  for (const std::string bad : {"0", "0.0", "-5", "soon", "1e3", "5s", ".5", "5.", "1000000000", "1.5.2", " 5"}) {
-    EXPECT_EQ(message_of("GPUTEST_TIMEOUT", bad),
-              "GPUTEST_TIMEOUT='" + bad +
-                  "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999");
+  EXPECT_EQ(limit("90").value().signal(), 0);
+  const auto with_signal = limit("90 SIGINT").value();
+  EXPECT_EQ(with_signal.signal(), SIGINT);
+  EXPECT_EQ(with_signal.duration, 90s);
+  EXPECT_EQ(with_signal.text, "90 s");
+  EXPECT_EQ(with_signal.grace, 1s) << "as with CTest";
+  EXPECT_EQ(limit("2.5 SIGUSR2 0.25").value().grace, 250ms);
+  for (const std::string bad :
+       {"0",         "0.0",        "-5",        "soon",        "1e3",          "5s",        ".5",
+        "5.",        "1000000000", "1.5.2",     " 5",          "5 ",           "5 SIGKILL", "5 2",
+        "5  SIGINT", "5 SIGINT 0", "5 SIGINT ", "5 SIGINT 1 ", "5 SIGINT 1 2", "SIGINT"}) {
+    EXPECT_EQ(
+        message_of("GPUTEST_TIMEOUT", bad),
+        "GPUTEST_TIMEOUT='" + bad +
+            "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999, and after "
+            "it, if wanted, a signal that is sent first and the seconds until the kill: 90 SIGINT 2.5");
   }
 }
 
