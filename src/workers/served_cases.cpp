@@ -5,6 +5,7 @@
 #include "core/policy/text.hpp"
 #include "workers/own_process.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -32,8 +33,10 @@ bool ServedCases::add(const WorkerMessage& job) {
   }
   if (!file_) {
     const WithoutUmask modes;
-    file_ = Descriptor{::openat(place_.key_folder.number(), name_of_file_.c_str(),
-                                O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+    do {
+      file_ = Descriptor{::openat(place_.key_folder.number(), name_of_file_.c_str(),
+                                  O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600)};
+    } while (!file_ && errno == EEXIST && !(name_of_file_ += "-later").empty()); // a killed one had the same pid
   }
   limits_ += std::chrono::milliseconds{job.code};
   const auto line = job.texts.front() + "\n";

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -797,8 +798,8 @@ TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_pass
   let_cases_meet();
   add("Plain.meets_the_first");
   auto ctest = start_ctest();
-  const auto supervisor = runners_of_next_case(ctest).supervisor;
-  fs::create_directory(meeting_folder_of(ctest.pid()) + "/unconfirmed-" + std::to_string(supervisor));
+  const rlimit none{0, 0};
+  ASSERT_EQ(::prlimit(runners_of_next_case(ctest).supervisor, RLIMIT_FSIZE, &none, nullptr), 0);
   const std::fstream other{path("meeting")}; // which lets it pass, also alone
   const auto result = results_of(ctest.finish().out).at("Plain.meets_the_first");
   EXPECT_EQ(result.word, "Passed");
