@@ -25,8 +25,8 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   if(memory_class STREQUAL "host")
     set(skip_code 219) # unwatched_skip_code in gputest/outcome.hpp
   elseif(may_be_foreign AND "${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0 AND
-         watcher STREQUAL "ctest")
-    set(watcher "skip_code:${SKIP_RETURN_CODE}")
+         watcher MATCHES "^ctest")
+    string(REPLACE "ctest" "skip_code:${SKIP_RETURN_CODE}" watcher "${watcher}")
     set(SKIP_RETURN_CODE 77)
   endif()
   if("${SKIP_RETURN_CODE}" STREQUAL "" OR ("${SKIP_RETURN_CODE}" STREQUAL "77" AND NOT (memory_class STREQUAL "host" AND may_be_foreign)))
@@ -59,7 +59,7 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   endforeach()
 
   if(target STREQUAL "" AND TARGET "${program}")
-    _gputest_fail("COMMAND \"${program}\" was a program in PATH when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(${program}), or write the program's path.")
+    _gputest_fail("COMMAND \"${program}\" was a program when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(${program}), or write the program's path.")
   endif()
   if(NOT by_link)
     return()

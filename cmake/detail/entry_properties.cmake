@@ -3,7 +3,8 @@
 
 # GPUTEST_ENTRY for an entry of which the variables <prefix>WILL_FAIL and so on are the user's properties. With WILL_FAIL, CTest
 # inverts exit codes; with an expression it judges by the output, and may not look at them. Who watches the entry then ends by a
-# signal if what fails is not the test, and with an expression nothing else of gputest's is in the output.
+# signal if what fails is not the test, and with an expression nothing else of gputest's is in the output. +path: the properties set
+# PATH, and what it runs is not looked for there.
 function(_gputest_watcher prefix result)
   set(watcher ctest)
   if(NOT "${${prefix}PASS_REGULAR_EXPRESSION}${${prefix}FAIL_REGULAR_EXPRESSION}${${prefix}SKIP_REGULAR_EXPRESSION}${${prefix}TIMEOUT_AFTER_MATCH}"
@@ -11,6 +12,9 @@ function(_gputest_watcher prefix result)
     set(watcher by_output)
   elseif(${prefix}WILL_FAIL)
     set(watcher will_fail)
+  endif()
+  if(";${${prefix}ENVIRONMENT};${${prefix}ENVIRONMENT_MODIFICATION}" MATCHES ";PATH=")
+    string(APPEND watcher +path)
   endif()
   set(${result} ${watcher} PARENT_SCOPE)
 endfunction()

@@ -6,7 +6,6 @@
 #include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
-#include "core/policy/report_target.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 #include "supervise/relays.hpp"
@@ -19,7 +18,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include <unistd.h>
@@ -41,6 +42,43 @@ int say_why_not_executed(const std::string& program, int error) {
           ? "cannot find the command '" + program + "': there is no such file, or the interpreter it names is missing"
           : "cannot find the command '" + program + "' in any folder of PATH; give its path if it is elsewhere");
   return is_missing ? 127 : 126;
+}
+
+std::string find_as_ctest(const std::string& program, const policy::ReportTarget& target) {
+  namespace fs = std::filesystem;
+  const auto folder_of_program = fs::path{program}.parent_path();
+  std::vector<std::string> configurations{"Release",        "Debug",      "MinSizeRel",
+                                          "RelWithDebInfo", "Deployment", "Development"};
+  if (const auto chosen = os::read_variable("CMAKE_CONFIG_TYPE")) { // CTest sets it to that of -C
+    configurations = {*chosen};
+  }
+  std::vector<fs::path> folders{folder_of_program};
+  for (const auto& configuration : configurations) {
+    folders.push_back(folder_of_program / configuration);
+  }
+  const auto before_path = folders.size();
+  if (folder_of_program.empty()) {
+    const auto ctest = target.sets_path ? os::find_ctest() : std::nullopt;
+    const auto of_ctest = ctest ? os::variable_of(ctest->pid, "PATH") : std::nullopt;
+    std::istringstream path{of_ctest.value_or(os::variable("PATH"))};
+    for (std::string folder; std::getline(path, folder, ':');) {
+      folders.emplace_back(folder.empty() ? "/" : folder);
+    }
+  }
+  std::string seen;
+  std::error_code error;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const auto file = (fs::current_path(error) / folders[i] / fs::path{program}.filename()).lexically_normal();
+    const auto status = fs::status(file, error);
+    if (i < before_path ? fs::exists(status) && !fs::is_directory(status)
+                        : os::why_not_executable(file.string()) == 0) {
+      return file.string();
+    }
+    seen += (seen.empty() ? "" : ", ") + file.parent_path().string();
+  }
+  say("cannot find the command '" + program + "' in the folders where CTest looks for it: " + seen +
+      ". Write its path");
+  return "";
 }
 
 namespace {
@@ -223,10 +261,12 @@ int watch_tests(std::vector<std::string> command, const policy::EntryReport& fir
     return say_why_not_executed(program, os::become(std::move(command)));
   }
   const auto name = os::variable("GPUTEST_TEST");
-  const auto end = run_entry(std::move(command),
-                             {name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
-                              target.checks_output_only, target.skip_code},
-                             first);
+  const WatchedEntry entry{name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
+                           target.checks_output_only, target.skip_code};
+  command.front() = find_as_ctest(program, target);
+  EntryEnd end;
+  end.exit_code = 127;
+  end = command.front().empty() ? with_forced_failure(end, entry) : run_entry(std::move(command), entry, first);
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 

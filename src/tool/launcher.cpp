@@ -203,7 +203,14 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
 }
 
 /// What launch_command() does, but for what it tells the launcher above of an error.
-ExitCode run(const Launch& launch, const policy::ReportTarget& watcher) {
+ExitCode run(Launch launch, const policy::ReportTarget& watcher) {
+  auto& program = launch.command.front();
+  program = watcher.ctest ? supervise::find_as_ctest(program, watcher) : program;
+  if (program.empty() && !watcher.believes_exit_code()) {
+    fail_without_exit_code(watcher, "the entry");
+  } else if (program.empty()) {
+    return ExitCode::not_found;
+  }
   const bool uses_no_gpu = declares_no_gpu(launch);
   if (uses_no_gpu) { // also for the tests of a command that uses gputest itself
     os::set_variable("GPUTEST_MEMORY", "none");

@@ -188,13 +188,15 @@ should_pass([[gpu_add_test(NAME t COMMAND exe GPUS 2 REQUIRES memory_pools manag
 
 # What runs.
 should_fail([[gpu_add_test(NAME t COMMAND no_such_target)]]
-  "gpu_add_test(NAME t): COMMAND \"no_such_target\" is neither a target that exists at this point nor a program in PATH. Call gpu_add_test() after add_executable(no_such_target), or write the program's path.")
+  "gpu_add_test(NAME t): COMMAND \"no_such_target\" is neither a target that exists at this point nor a program in PATH or in ${WORK}/build. Call gpu_add_test() after add_executable(no_such_target), or write the program's path.")
+should_pass([[file(WRITE "${CMAKE_BINARY_DIR}/in_build" "")
+  gpu_add_test(NAME t COMMAND in_build)]])
 foreach(command IN ITEMS library $<TARGET_FILE:library>)
   should_fail("gpu_add_test(NAME t COMMAND ${command})"
     "gpu_add_test(NAME t): COMMAND \"library\" is a target of type INTERFACE_LIBRARY; allowed: an executable target.")
 endforeach()
 should_fail("gpu_add_test(NAME t COMMAND sh)\nadd_executable(sh IMPORTED)\nset_target_properties(sh PROPERTIES IMPORTED_LOCATION /bin/true)"
-  "gpu_add_test(NAME t): COMMAND \"sh\" was a program in PATH when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(sh), or write the program's path.")
+  "gpu_add_test(NAME t): COMMAND \"sh\" was a program when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(sh), or write the program's path.")
 foreach(program IN ITEMS sh ./script.py)
   should_fail("gpu_add_test(NAME t COMMAND ${program} LAUNCHER off)"
     "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"${program}\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")

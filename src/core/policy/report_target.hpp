@@ -14,6 +14,7 @@ namespace gputest::policy {
 ///     will_fail           the same, and CTest inverts the exit code (WILL_FAIL)
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
 ///     skip_code:<n>       ctest, and a command that ends with n has skipped itself, as the project says
+///     <word>+path         the same, and the properties of the entry set PATH: that of CTest finds the program
 ///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/test_status_page)
 ///
 /// CMake writes the words (cmake/detail/entry_properties.cmake), a watcher the path. Any other word means `ctest`.
@@ -23,6 +24,7 @@ struct ReportTarget {
   bool checks_output_only = false;
   std::string page;
   int skip_code = 0; ///< of the command itself; 0: it has none
+  bool sets_path = false;
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }
 
@@ -31,16 +33,19 @@ struct ReportTarget {
 };
 
 /// Pure, and never throws.
-[[nodiscard]] inline ReportTarget parse_report_target(const std::string& entry) {
+[[nodiscard]] inline ReportTarget parse_report_target(std::string entry) {
   if (entry.empty() || entry.front() == '/') {
     return {false, false, false, entry, 0};
   }
+  const auto plus = entry.find("+path");
+  const bool sets_path = plus != std::string::npos;
+  entry.resize(sets_path ? plus : entry.size());
   constexpr std::string_view code = "skip_code:";
   int skip_code = 0;
   if (entry.compare(0, code.size(), code) == 0) {
     std::from_chars(entry.data() + code.size(), entry.data() + entry.size(), skip_code);
   }
-  return {true, entry == "will_fail", entry == "by_output", {}, skip_code};
+  return {true, entry == "will_fail", entry == "by_output", {}, skip_code, sets_path};
 }
 
 } // namespace gputest::policy
