@@ -90,7 +90,8 @@ function(${gputest_replaced})
     if(DEFINED gputest_set_COST)
       string(REGEX REPLACE " ?COST .*$" "" more "${more}")
     endif()
-    if(gputest_facts STREQUAL "" AND NOT "${gputest_set_GPUTEST_EXECUTABLE}" STREQUAL "") # no device: it would be skipped
+    if(gputest_facts STREQUAL "" AND NOT "${gputest_set_GPUTEST_EXECUTABLE}" STREQUAL "" AND
+       NOT "$ENV{GPUTEST_DEVICES}" MATCHES "^simulated") # no device: it would be skipped. Simulated ones need no library
       execute_process(COMMAND "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}" OUTPUT_VARIABLE may_use_gpu ERROR_QUIET)
       if(may_use_gpu STREQUAL "no")
         string(APPEND more " ENVIRONMENT_MODIFICATION GPUTEST_MEMORY=set:unseen ENVIRONMENT_MODIFICATION GPUTEST_GPUS=unset:")
