@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/meeting_place.hpp"
 
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
 #include "supervise/orphan.hpp"
 
 #include "support/child_text.hpp"
+#include "support/in_child.hpp"
 #include "support/private_folder.hpp"
+#include "support/private_mount.hpp"
 
 #include <gtest/gtest.h>
 
@@ -86,6 +90,25 @@ TEST(NoteOfAnEnd, says_if_there_is_no_room_to_write_it) {
   EXPECT_EQ(status, 0) << "a file that was not written is told";
   EXPECT_TRUE(is_there(folder, "end"));
   EXPECT_EQ(contents_of(folder, "executable"), "/bin/sort_tests");
+}
+
+TEST(MeetingPlace, says_why_its_folder_cannot_be_made) {
+  if (!os::find_ctest()) {
+    GTEST_SKIP() << "it is one of a ctest";
+  }
+  const int seen = tests::in_child([] {
+    os::remove_variable("GPUTEST_DIR");
+    if (!tests::mount_private_tmpfs("/tmp", "size=4m,mode=1777") ||
+        ::mount("gputest", "/tmp", "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+      return tests::may_not_mount;
+    }
+    const auto problem = open_meeting_place("any").problem;
+    return problem.find(" cannot be made: Read-only file system. Set GPUTEST_DIR") == std::string::npos ? 1 : 0;
+  });
+  if (seen == tests::may_not_mount) {
+    GTEST_SKIP() << "this user may not mount a file system";
+  }
+  EXPECT_EQ(seen, 0);
 }
 
 TEST(MeetingPlace, of_a_user_is_one_that_nobody_else_can_reach) {

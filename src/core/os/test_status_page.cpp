@@ -98,16 +98,19 @@ void change(std::atomic<std::uint64_t>& waits, Change to) {
 }
 
 Descriptor make_file(std::size_t size) {
+  const WithoutFileSizeLimit counts_as_a_file;
   auto file = out_of_the_way(Descriptor{::memfd_create("gputest-entry", MFD_CLOEXEC | MFD_ALLOW_SEALING)});
   if (!file || ::ftruncate(file.number(), static_cast<off_t>(size)) != 0 ||
       ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    throw Error{"no memory can be made that the processes of the command share: " + reason(errno)};
+    const int error = errno;
+    throw Error{"no memory can be made that the processes of the command share: " + reason(error) +
+                (error == EFBIG ? "; it has " + std::to_string(size) + " bytes. Raise the limit (ulimit -f)" : "")};
   }
   return file;
 }
 
-/// Also of a process that has become another user, who may not look at the watcher's descriptors: it has inherited
-/// root's.
+/// Also of a process that has become another user or group, who may not look at the watcher's descriptors: it has
+/// inherited the page's.
 Descriptor open_page(const std::string& path, int flags) {
   Descriptor file{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK)};
   const auto number = path.find("/fd/");

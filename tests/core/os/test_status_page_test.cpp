@@ -4,6 +4,8 @@
 #include "core/os/process.hpp"
 #include "support/in_child.hpp"
 
+#include <gputest/error.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -89,6 +91,29 @@ TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
   EXPECT_EQ(output(page.path(), &page), Output::of_entry);
   page.set_output_is_judged();
   EXPECT_EQ(output(page.path(), &page), Output::judged);
+}
+
+TEST(EntryPages, are_made_beyond_a_limit_for_files_or_say_that_it_is_in_the_way) {
+  EXPECT_EQ(tests::in_child([] {
+              rlimit limit{};
+              ::getrlimit(RLIMIT_FSIZE, &limit);
+              limit.rlim_cur = 100;
+              ::setrlimit(RLIMIT_FSIZE, &limit);
+              const TestStatusPage page;
+              return page.path().empty() ? EXIT_FAILURE : EXIT_SUCCESS;
+            }),
+            0);
+  EXPECT_EQ(tests::in_child([] {
+              const rlimit limit{100, 100};
+              ::setrlimit(RLIMIT_FSIZE, &limit);
+              try {
+                const TestStatusPage page;
+              } catch (const Error& error) {
+                return std::string{error.what()}.find("Raise the limit (ulimit -f)") == std::string::npos ? 2 : 0;
+              }
+              return 1;
+            }),
+            0);
 }
 
 TEST(EntryPages, are_none_under_a_path_that_is_another_file) {
