@@ -23,6 +23,7 @@
 #include <sstream>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::supervise {
@@ -94,6 +95,10 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
     return {EXIT_FAILURE, "", false};
   }
   const bool is_for_tests = entry.kind == policy::CommandKind::gputest_executable;
+  if (is_for_tests && ::access(page.path().c_str(), F_OK) != 0) {
+    return {EXIT_FAILURE, "the tests cannot report to gputest-entry: there is no " + page.path() + ". Mount /proc",
+            false};
+  }
   if (is_for_tests && os::has_valgrind() && !page.tests_have_valgrind()) {
     return {EXIT_FAILURE,
             "valgrind checks gputest-entry only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
@@ -151,12 +156,18 @@ EntryEnd with_forced_failure(EntryEnd end, const WatchedEntry& entry) {
   return end;
 }
 
+/// Whether it is an executable that runs as another user or group, who cannot open the page.
+bool changes_ids(const std::string& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0 && S_ISREG(status.st_mode);
+}
+
 /// Runs the command once. If a process of it was stopped, nothing is said and judged.
 EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& entry, os::TestStatusPage& page,
                   const std::optional<policy::TimeLimit>& limit, bool may_run_again) {
   if (entry.kind == policy::CommandKind::arbitrary) {
     page.set_measured();
-  } else if (::geteuid() == 0) {
+  } else if (::geteuid() == 0 || std::any_of(command.begin(), command.end(), changes_ids)) {
     page.let_commands_inherit();
   }
   if (entry.checks_output_only) {

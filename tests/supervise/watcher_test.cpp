@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::tests {
@@ -29,6 +32,35 @@ TEST_F(Watcher, believes_a_command_that_becomes_another_user_before_its_tests) {
                          "' --gtest_filter=Host.a"});
   const auto result = run().at("nobody");
   EXPECT_EQ(result.word, "Passed") << result.output;
+}
+
+TEST_F(Watcher, believes_an_executable_that_runs_as_another_group) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  const auto copy = path("cases");
+  std::filesystem::copy_file(CASES, copy);
+  ASSERT_EQ(::chown(copy.c_str(), 0, 12345), 0);
+  ASSERT_EQ(::chmod(copy.c_str(), 02755), 0);
+  ASSERT_EQ(::chmod(folder().c_str(), 0755), 0);
+  add_command("other_group", {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env",
+                              "GPUTEST_ENTRY=ctest", "GPUTEST_TEST=other_group", ENTRY_PROGRAM, "--watch", copy,
+                              "--gtest_filter=Host.a"});
+  const auto result = run().at("other_group");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+}
+
+TEST_F(Watcher, says_that_tests_cannot_report_without_proc) {
+  add_command("alone",
+              {"/usr/bin/unshare", "--user", "--map-root-user", "--mount", "/bin/sh", "-c",
+               "/bin/mount -t tmpfs none /proc || exit 3; GPUTEST_ENTRY=ctest GPUTEST_TEST=alone exec '" ENTRY_PROGRAM
+               "' --watch '" CASES "' --gtest_filter=Host.a"});
+  const auto result = run().at("alone");
+  if (result.output.find("unshare failed") != std::string::npos || result.output.find("mount: ") != std::string::npos) {
+    GTEST_SKIP() << "this user may not mount a file system";
+  }
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(result.output, HasSubstr("Mount /proc"));
 }
 
 } // namespace
