@@ -65,8 +65,8 @@ function(_gputest_complete_test name settings own_labels program target by_link 
     return()
   elseif(links_main)
     set_property(TARGET "${target}" PROPERTY GPUTEST_MAIN_LINKED ON)
-  elseif(NOT memory_class STREQUAL "host" AND NOT TARGET gputest::cli)
-    _gputest_launcher_words(unused) # an error
+  elseif(NOT memory_class STREQUAL "host")
+    _gputest_launcher_words("${target}" unused)
   endif()
 endfunction()
 

@@ -66,7 +66,7 @@ function(_gputest_install_tests destination component configurations exclude_fro
     set(folder bin)
     if(target MATCHES "^gputest::")
       set(folder gputest)
-      _gputest_build_program(${target})
+      _gputest_build_program(${target} "")
     endif()
     get_target_property(aliased "${target}" ALIASED_TARGET)
     if(aliased)
