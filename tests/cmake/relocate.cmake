@@ -8,7 +8,7 @@ cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${WORK}")
 set_property(GLOBAL PROPERTY failures 0)
 set(source "${WORK}/source")
-set(build "${WORK}/build")
+set(build "${WORK}/build[3]") # a pattern, too
 set(staged "${WORK}/staged")
 set(remedy "which is not installed. Name a target in TARGETS, a file or directory in DATA")
 
@@ -133,14 +133,21 @@ add_test(parenthesis "(cat @build@/sub/file)")
 add_test(redirected "sort <@build@/sub/file>@build@/sub/none")
 add_test(ampersand "cat @build@/sub/file&")
 add_test(pattern "cat @build@/sub/full/*.txt")
+add_test(pattern_of_names "cat @build@/sub/full/a*.txt")
+add_test(pattern_of_letters "cat @build@/sub/full/[a-b].txt @build@/sub/none")
+add_test(pattern_of_words "cat @build@/sub/full/{a,b}.txt")
+add_test(pattern_of_a_variable "cat @build@/sub/full/a$suffix")
+add_test(pattern_of_folders "cat @build@/sub/fu??/a.txt")
 add_test(with_a_blank "cat @build@/sub/a file|sort")
+add_test(with_a_comma "cat '@build@/sub/full/1,2:3'")
 add_test(source "cat @source@/a >@build@/sub/none")
 add_test(url "file://@source@/a")
 add_test(full "--logs=@build@/sub/full")
-add_test(kept_too "@build@/sub/data" "@build@/sub" "@build@/sub/empty" "cat @build@/sub/none | sort" "@build@/sub/below")
+add_test(kept_too "@build@/sub/data" "@build@/sub" "@build@/sub/empty" "cat @build@/sub/none | sort" "@build@/sub/below"
+  "rm -f @build@/sub/full/c*.txt" "cat @build@/sub/data/de*")
 set_tests_properties(kept_too PROPERTIES WORKING_DIRECTORY "@build@/sub/full")
 ]])
-foreach(file IN ITEMS file "a file" full/a.txt data/deep/b below/CTestTestfile.cmake below/c)
+foreach(file IN ITEMS file "a file" full/a.txt full/1,2:3 data/deep/b below/CTestTestfile.cmake below/c)
   file(WRITE "${build}/sub/${file}" "")
 endforeach()
 file(MAKE_DIRECTORY "${build}/sub/empty")
@@ -150,7 +157,9 @@ set(expected "")
 foreach(row IN ITEMS "colon|@source@/a" "comma|@source@/a" "bracket|@source@/a" "quotes|@source@/a" "apostrophe|@source@/a"
         "newline|@source@/a" "list|@source@/a" "tree|@source@" "above|@build@/other/file" "both|@build@/other"
         "one_text|@build@/b" "file|@build@/sub/file" "like_a_folder|@build@/subject" "blank|@build@/sub/file" "parenthesis|@build@/sub/file" "redirected|@build@/sub/file"
-        "ampersand|@build@/sub/file" "pattern|@build@/sub/full/" "with_a_blank|@build@/sub/a file" "source|@source@/a" "url|@source@/a"
+        "ampersand|@build@/sub/file" "pattern|@build@/sub/full/" "pattern_of_names|@build@/sub/full/a.txt"
+        "pattern_of_letters|@build@/sub/full/" "pattern_of_words|@build@/sub/full/" "pattern_of_a_variable|@build@/sub/full/a.txt"
+        "pattern_of_folders|@build@/sub/full" "with_a_blank|@build@/sub/a file" "with_a_comma|@build@/sub/full/1,2:3" "source|@source@/a" "url|@source@/a"
         "full|@build@/sub/full")
   string(REGEX MATCH "^(.*)[|](.*)$" _ "${row}")
   set(where "its command")
@@ -162,7 +171,7 @@ endforeach()
 expect("what is said of them" "${expected}" "${said}")
 expect_file(CTestTestfile.cmake "" [[
 add_test("kept" "true")
-add_test("kept_too" "${gputest_tests}/data" "${gputest_tests}" "${gputest_tests}/empty" "cat ${gputest_tests}/none | sort" "${gputest_tests}/below")
+add_test("kept_too" "${gputest_tests}/data" "${gputest_tests}" "${gputest_tests}/empty" "cat ${gputest_tests}/none | sort" "${gputest_tests}/below" "rm -f ${gputest_tests}/full/c*.txt" "cat ${gputest_tests}/data/de*")
 set_tests_properties("kept_too" PROPERTIES "WORKING_DIRECTORY" "${gputest_tests}/full")
 ]])
 
