@@ -53,6 +53,15 @@ function(_gputest_command program target launcher result)
     _gputest_emulator("${target}" "TEST_LAUNCHER;CROSSCOMPILING_EMULATOR" emulator)
     set(program "$<TARGET_FILE:${target}>")
   endif()
+  string(REGEX REPLACE "\\$<TARGET_FILE:[^<>]*>" "" unknown "${emulator}")
+  if(unknown MATCHES "\\$<") # how many words it has is known when CMake generates, and add_test() takes no list apart, or all
+    _gputest_watch_words("${target}" watch)
+    list(GET watch 0 entry)
+    _gputest_quote("${emulator}" quoted)
+    set(emulator " [[${entry}]] --emulator ${quoted} --before")
+  else()
+    _gputest_code_of_words("${emulator}" emulator)
+  endif()
   _gputest_code_of_words("${words}" code)
   _gputest_quote("${program}" quoted)
   set(${result} "${code}${emulator} ${quoted}" PARENT_SCOPE)
@@ -107,10 +116,10 @@ function(_gputest_is_left_out directory result)
   endwhile()
 endfunction()
 
-# The words that add_test() would put before an executable target, because of these properties of the target, as CMake code.
-# Whoever starts it has to add them itself. `gputest_cmp0158` is that policy where the public function is called.
+# The words that add_test() would put before an executable target, because of these properties of the target: a list, which may have
+# generator expressions. Whoever starts it has to add them itself. `gputest_cmp0158` is that policy where the public function is called.
 function(_gputest_emulator target properties result)
-  set(code "")
+  set(words "")
   if(CMAKE_VERSION VERSION_LESS 3.29)
     list(REMOVE_ITEM properties TEST_LAUNCHER)
   elseif(gputest_cmp0158 STREQUAL "NEW" AND NOT CMAKE_CROSSCOMPILING)
@@ -118,24 +127,18 @@ function(_gputest_emulator target properties result)
   endif()
   foreach(property IN LISTS properties)
     get_target_property(emulator "${target}" ${property})
-    if(emulator MATCHES "\\$<" AND NOT CMAKE_HOST_WIN32)
-      # A list that is only known when CMake generates, and may be empty. A shell takes it apart, by code without a semicolon, because
-      # CMake may expand lists (COMMAND_EXPAND_LISTS).
-      _gputest_quote("${emulator}" quoted)
-      string(APPEND code " sh -c [=[set -f\ngputest_list=$1\nshift\nIFS=$(printf '\\073')\nexec $gputest_list \"$@\"]=] sh ${quoted}")
-    elseif(emulator)
-      list(POP_FRONT emulator first)
-      if(TARGET "${first}")
-        get_target_property(type "${first}" TYPE)
-        if(type STREQUAL "EXECUTABLE") # the library gputest is a target, too, and not meant
-          set(first "$<TARGET_FILE:${first}>")
-        endif()
+    string(REGEX MATCH "^[^;]*" first "${emulator}")
+    if(TARGET "${first}")
+      get_target_property(type "${first}" TYPE)
+      if(type STREQUAL "EXECUTABLE") # the library gputest is a target, too, and not meant
+        string(REGEX REPLACE "^[^;]+" "$<TARGET_FILE:${first}>" emulator "${emulator}")
       endif()
-      _gputest_code_of_words("${first};${emulator}" words)
-      string(APPEND code "${words}")
+    endif()
+    if(emulator)
+      list(APPEND words "${emulator}")
     endif()
   endforeach()
-  set(${result} "${code}" PARENT_SCOPE)
+  set(${result} "${words}" PARENT_SCOPE)
 endfunction()
 
 # Notes the targets that a test starts, for gpu_install_tests(): `target`, and those whose files its words name.

@@ -2,7 +2,7 @@
 # The script that runs when ctest starts, for one call of gpu_discover_tests(): what ARG_<keyword> says, and the inclusion of
 # `part`, which is discover or portable_discover. The text is the content of a file(GENERATE).
 function(_gputest_discovery_script target number part result)
-  # add_test() would put these words before the executable. A launcher of tests is not used to list them.
+  # add_test() would put these words before the executable. A launcher of tests is not used to list them. ctest takes the lists apart.
   _gputest_emulator("${target}" "TEST_LAUNCHER;CROSSCOMPILING_EMULATOR" LAUNCHER)
   _gputest_emulator("${target}" CROSSCOMPILING_EMULATOR EMULATOR)
   set(WATCH "")
@@ -62,8 +62,8 @@ set(gputest_all_with_workers [[${all_with_workers}]])\n")
     _gputest_code_of_words("${${words}}" code)
     _gputest_append_variable(code_of_${words} "${code}")
   endforeach()
-  _gputest_append_variable(code_of_LAUNCHER "${LAUNCHER}")
-  _gputest_append_variable(code_of_EMULATOR "${EMULATOR}")
+  _gputest_append_variable(LAUNCHER "${LAUNCHER}")
+  _gputest_append_variable(EMULATOR "${EMULATOR}")
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${part}.cmake")
   _gputest_quote("${script}" quoted)
   _gputest_code_of_failing_entry("${target}" "${script} does not exist: gputest was moved or removed. Configure the project again" code)

@@ -285,7 +285,7 @@ function(_gputest_define_kind settings_of_case selects)
   # of ENVIRONMENT_MODIFICATION.
   cmake_language(EVAL CODE "function(gputest_add_${kind} name report filter location own_process)
 string(REPLACE \";\" \"\\\\;\" element \"\${name}\")
-${before}add_test(\"\${name}\"${launcher}${gputest_code_of_LAUNCHER} \"\${gputest_executable}\"${selects}${report}${gputest_code_of_EXTRA_ARGS})
+${before}add_test(\"\${name}\"${launcher} \${gputest_LAUNCHER} \"\${gputest_executable}\"${selects}${report}${gputest_code_of_EXTRA_ARGS})
 cmake_language(CALL \${gputest_set_tests_properties} \"\${name}\" PROPERTIES${first} WORKING_DIRECTORY ${folder} \
 ENVIRONMENT_MODIFICATION [[${settings}]]${properties}${gputest_pairs_of_LABELS}${gputest_code_of_PROPERTIES} \
 ENVIRONMENT_MODIFICATION \"${settings_of_case}GPUTEST_TEST=set:\${element}\"${last})

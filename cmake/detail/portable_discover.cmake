@@ -37,7 +37,7 @@ function(_gputest_define_kind settings_of_case selects)
     set(report " \"\${report}\"")
   endif()
   cmake_language(EVAL CODE "function(gputest_add_${kind} name report filter location _own_process)
-add_test(\"\${name}\"${gputest_code_of_LAUNCHER} \"\${gputest_executable}\"${selects}${report}${gputest_code_of_EXTRA_ARGS})
+add_test(\"\${name}\" \${gputest_LAUNCHER} \"\${gputest_executable}\"${selects}${report}${gputest_code_of_EXTRA_ARGS})
 set_tests_properties(\"\${name}\" PROPERTIES WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"${pair_of_labels}${properties}\
 ${gputest_pairs_of_LABELS}${gputest_code_of_PROPERTIES} ENVIRONMENT_MODIFICATION \"${settings_of_case}\" SKIP_RETURN_CODE 219)
 endfunction()")
@@ -82,7 +82,7 @@ function(_gputest_list_tests list problem_result)
   _gputest_not_for_listing(unset)
   cmake_language(EVAL CODE "_gputest_change_environment(restoring ${unset} \"GPUTEST_LIST_FILE=\${list}\" \"GPUTEST_MEMORY=\${gputest_MEMORY}\"
     \"GPUTEST_GPUS=\${gputest_GPUS}\"${gputest_code_of_DISCOVERY_ENVIRONMENT})")
-  cmake_language(EVAL CODE "execute_process(COMMAND${gputest_code_of_EMULATOR} \"\${gputest_executable}\" ${lists} ${filter}${gputest_code_of_DISCOVERY_EXTRA_ARGS}
+  cmake_language(EVAL CODE "execute_process(COMMAND \${gputest_EMULATOR} \"\${gputest_executable}\" ${lists} ${filter}${gputest_code_of_DISCOVERY_EXTRA_ARGS}
     TIMEOUT ${gputest_DISCOVERY_TIMEOUT} WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE ended)")
   cmake_language(EVAL CODE "${restoring}")

@@ -3,15 +3,18 @@
 // gputest-entry --end <executable> [<file of its long cases> [<hash of the fixtures>]]
 // gputest-entry --watch <executable> <argument>...
 // gputest-entry --list <seconds> <executable> <argument>...
+// gputest-entry --emulator [<list>...] --before <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another; or, with --own-process, by a process of the case's
 // own, and says why; --long: it took long when it ran last; --fixtures: those of the user, which cases that share a
 // worker have in common. When all cases have ended, CTest starts the second form, whose entry fails if a worker does
 // not end as it should. The third form runs and watches any other executable whose tests gputest runs. The fourth has
-// an executable list its tests when ctest starts.
+// an executable list its tests when ctest starts. The fifth becomes a command that begins with the words of lists of
+// CMake's, which are known only when CMake generates, and may be empty or gone.
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
+#include "core/os/program_output.hpp"
 #include "supervise/descendants.hpp"
 #include "supervise/supervised_command.hpp"
 #include "supervise/watcher.hpp"
@@ -75,11 +78,45 @@ int list_tests(const char* seconds, std::vector<std::string> command) {
   return end.status;
 }
 
+/// Appends the words of a list, as CMake takes it apart.
+void append_words_of(const std::string& list, std::vector<std::string>& words) {
+  int brackets = 0;
+  std::string word;
+  for (std::size_t at = 0; at <= list.size(); ++at) {
+    if (at == list.size() || (list[at] == ';' && brackets == 0)) {
+      if (!word.empty()) {
+        words.push_back(std::exchange(word, ""));
+      }
+      continue;
+    }
+    if (list.compare(at, 2, "\\;") == 0 && brackets == 0) {
+      ++at;
+    }
+    brackets += list[at] == '[' ? 1 : list[at] == ']' ? -1 : 0;
+    word += list[at];
+  }
+}
+
+/// Returns only if the command does not start.
+int become_command_of_lists(const std::vector<std::string>& arguments) {
+  const auto end_of_lists = std::find(arguments.begin(), arguments.end(), "--before");
+  if (arguments.end() - end_of_lists < 2) {
+    throw gputest::Error{"--emulator has no executable after --before"};
+  }
+  std::vector<std::string> command;
+  std::for_each(arguments.begin(), end_of_lists, [&](const auto& list) { append_words_of(list, command); });
+  command.insert(command.end(), end_of_lists + 1, arguments.end());
+  return gputest::supervise::say_why_not_executed(command.front(), gputest::os::become(command));
+}
+
 } // namespace
 
 int main(int argc, char** argv) try {
   if (argc > 3 && std::string{argv[1]} == "--list") {
     return list_tests(argv[2], {argv + 3, argv + argc});
+  }
+  if (argc > 1 && std::string{argv[1]} == "--emulator") {
+    return become_command_of_lists({argv + 2, argv + argc});
   }
   refuse_second_filter({argv + 1, argv + argc});
   if (argc > 2 && std::string{argv[1]} == "--watch") {

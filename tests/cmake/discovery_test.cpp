@@ -522,7 +522,9 @@ TEST_F(Discovery, puts_an_emulator_before_the_executable_when_it_lists_it_and_in
 }
 
 TEST_F(Discovery, puts_an_emulator_of_a_generator_expression_before_the_executable_and_nothing_where_it_is_empty) {
-  write("emulator", "#!/bin/sh\necho \"$*\" >> " + path("emulated") + "\nshift\nexec \"$@\"\n");
+  write("emulator", "#!/bin/sh\necho \"$*$(tr '\\0' '\\n' < /proc/$$/environ | grep '^A[.]B=')\" >> " +
+                        path("emulated") + "\nshift\nexec \"$@\"\n");
+  set("A.B", ", which no shell keeps"); // it has no name of a shell's variable
   for (const std::string condition : {"0", "1"}) {
     configure("set_target_properties(tests PROPERTIES CROSSCOMPILING_EMULATOR \"$<" + condition + ":" +
               path("emulator") +
@@ -536,8 +538,27 @@ TEST_F(Discovery, puts_an_emulator_of_a_generator_expression_before_the_executab
   std::ifstream file{path("emulated")};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   EXPECT_EQ(text, begin + " --gtest_list_tests --gtest_filter=Small.test\n" + begin +
-                      " --gtest_filter=Small.test --gtest_also_run_disabled_tests\n" + begin +
-                      " --gtest_filter=Small.test a;b \n");
+                      " --gtest_filter=Small.test --gtest_also_run_disabled_testsA.B=, which no shell keeps\n" + begin +
+                      " --gtest_filter=Small.test a;b A.B=, which no shell keeps\n");
+}
+
+TEST_F(Discovery, becomes_the_words_of_an_emulator_as_cmake_takes_lists_apart) {
+  const auto become = [&](std::vector<std::string> lists, const std::vector<std::string>& command) {
+    lists.insert(lists.begin(), {DISCOVERY_ENTRY_PROGRAM, "--emulator"});
+    lists.emplace_back("--before");
+    lists.insert(lists.end(), command.begin(), command.end());
+    return run(lists);
+  };
+  const std::vector<std::string> command{"/usr/bin/printf", "{%s}", "e", "", "--before"};
+  const std::string words = "[/usr/bin/printf][{%s}][e][][--before]";
+  EXPECT_EQ(become({}, command).out, "{e}{}{--before}");
+  EXPECT_EQ(become({""}, command).out, "{e}{}{--before}");
+  EXPECT_EQ(become({"/usr/bin/printf;[%s]"}, command).out, words);
+  EXPECT_EQ(become({"/usr/bin/printf", "", "[%s]", "a"}, command).out, "[a]" + words);
+  EXPECT_EQ(become({";/usr/bin/printf;;[%s];a\\;b;[c;d];\\x;"}, command).out, "[a;b][[c;d]][\\x]" + words);
+  const auto ended = become({"/no/emulator;x"}, command);
+  EXPECT_EQ(ended.exit_code, 127);
+  EXPECT_THAT(ended.err, HasSubstr("/no/emulator"));
 }
 
 TEST_F(Discovery, fails_an_entry_that_has_lost_its_settings_and_not_a_command_that_is_run_by_hand) {

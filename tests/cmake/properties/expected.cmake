@@ -122,6 +122,12 @@ expect_command(emulated_by_a_name [=[["<gputest_cli>", "run", "helper", "<emulat
 expect_command(emulated [=[["<gputest_cli>", "run", "<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
 expect_command(emulated_launcher_on [=[["<gputest_cli>", "run", "--", "<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
 expect_command(emulated_launcher_off [=[["<gputest_entry>", "--watch", "<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
+expect_command(emulated_by_expression
+  [=[["<gputest_cli>", "run", "<gputest_entry>", "--emulator", "<linked>;--cpu=a,b;-x", "--before", "<emulated_by_expression>", "a;b"]]=])
+expect_command(emulated_by_expression_launcher_on
+  [=[["<gputest_cli>", "run", "--", "<gputest_entry>", "--emulator", "<linked>;--cpu=a,b;-x", "--before", "<emulated_by_expression>", "x"]]=])
+expect_command(emulated_by_expanded_expression
+  [=[["<gputest_cli>", "run", "<gputest_entry>", "--emulator", "<linked>", "--cpu=a,b", "-x", "--before", "<emulated_by_expression>", "a", "b"]]=])
 expect_command(emulated_by_policy [=[["<gputest_entry>", "--watch", "<linked>", "--cpu=a,b", "<emulated>"]]=])
 set(emulator "")
 if(CMAKE_VERSION VERSION_LESS 3.29)
