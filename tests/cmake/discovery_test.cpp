@@ -764,6 +764,17 @@ TEST_F(Discovery, names_what_cannot_be_listed_alike_in_portable_mode) {
   EXPECT_THAT(ctest({"-N"}).out, HasSubstr(": p.tests_NOT_LISTED.s\n"));
 }
 
+TEST_F(Discovery, fails_one_entry_where_portable_mode_can_write_no_file) {
+  const std::string name(235, 'x'); // no file has a name of that and a random number
+  configure("include(" DISCOVERY_MODULES "/portable.cmake)\nadd_executable(" + name +
+            " IMPORTED)\nset_target_properties(" + name + " PROPERTIES IMPORTED_LOCATION \"" + path("tests") +
+            "\")\ngpu_discover_tests(" + name + " LABELS mine)\nadd_test(NAME plain COMMAND true)\n");
+  EXPECT_THAT(ctest({"-N", "-L", "mine", "-L", "gpu_small"}).out, HasSubstr(": " + name + "_NOT_LISTED\n"));
+  const auto ended = ctest({"-V"});
+  EXPECT_THAT(ended.out, ContainsRegex("50% tests passed, 1 tests? failed out of 2"));
+  EXPECT_THAT(ended.out, HasSubstr("cannot write the list of tests to "));
+}
+
 #ifdef DISCOVERY_NINJA
 TEST_F(Discovery, has_the_names_and_labels_of_the_call_where_the_configuration_is_not_known) {
   for (const std::string mode : {"", "include(" DISCOVERY_MODULES "/portable.cmake)\n"}) {
