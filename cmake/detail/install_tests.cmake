@@ -65,7 +65,7 @@ function(_gputest_install_tests destination component configurations exclude_fro
     endif()
     set(folder bin)
     if(target MATCHES "^gputest::")
-      set(folder gputest)
+      set(folder gputest/bin) # not in `gputest`, where a directory of tests may have a folder `gputest`
       _gputest_build_program(${target} "")
     endif()
     get_target_property(aliased "${target}" ALIASED_TARGET)
@@ -88,7 +88,6 @@ function(_gputest_install_tests destination component configurations exclude_fro
     endif()
     string(APPEND text "installed_as([=[$<TARGET_FILE:${target}>]=] [=[${folder}/$<TARGET_FILE_NAME:${target}>]=])\n")
   endforeach()
-  string(APPEND text "installed_as([=[${CMAKE_BINARY_DIR}/gputest]=] gputest)\n")
 
   set(folder "${destination}")
   if(NOT IS_ABSOLUTE "${destination}")

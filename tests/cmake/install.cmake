@@ -82,7 +82,7 @@ foreach(pair IN ITEMS "build/out/below|bin/below" "build/cases|bin/cases" "build
   endif()
   string(REPLACE "${WORK}/${CMAKE_MATCH_1}" "${place}" built "${built}")
 endforeach()
-string(REPLACE "${GPUTEST}" "${moved}/gputest/gputest" built "${built}")
+string(REPLACE "${GPUTEST}" "${moved}/gputest/bin/gputest" built "${built}")
 string(JSON count LENGTH "${built}" tests)
 string(JSON installed_count LENGTH "${installed}" tests)
 math(EXPR expected "${count} - 2") # left_out and after_left_out
@@ -99,7 +99,7 @@ foreach(index RANGE ${last})
     string(JSON of_installed GET "${installed}" tests ${other} ${key})
     # The program that watches a test is installed with it.
     string(REGEX REPLACE "\"[^\"]*/gputest-entry\"" "\"gputest-entry\"" of_built "${of_built}")
-    string(REGEX REPLACE "\"[^\"]*/gputest/gputest-entry\"" "\"gputest-entry\"" of_installed "${of_installed}")
+    string(REGEX REPLACE "\"[^\"]*/gputest/bin/gputest-entry\"" "\"gputest-entry\"" of_installed "${of_installed}")
     require([["${of_built}" STREQUAL "${of_installed}"]] "${key} of ${name}:\n${of_built}\n${of_installed}")
   endforeach()
   math(EXPR other "${other} + 1")
@@ -116,6 +116,7 @@ all.cases.medium: Passed
 all.cases.small: @two@
 expected_to_fail: Passed
 fails: Failed
+in_gputest: Passed
 launched: Passed
 odd  name  $\"x : Passed
 plain: Passed
@@ -183,6 +184,9 @@ gpu_discover_tests(e PROPERTIES LABELS a FIXTURES_REQUIRED db)\ngpu_install_test
 refuse(fixture_elsewhere "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)
 set_tests_properties(t PROPERTIES FIXTURES_REQUIRED db)\ngpu_install_tests(DESTINATION d)"
   "the test t cannot be installed: its fixture db has no test that is installed.")
+refuse(file_in_a_folder_of_gputests_name "enable_testing()\n${package}file(WRITE \"\${CMAKE_BINARY_DIR}/gputest/file\" \"\")
+gpu_add_test(NAME t COMMAND cat \"\${CMAKE_BINARY_DIR}/gputest/file\")\ngpu_install_tests(DESTINATION d)"
+  "the test t cannot be installed: its command names @folder@/build/gputest/file, ${remedy}")
 refuse(missing_data "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)
 gpu_install_tests(DESTINATION d DATA nothing)" "DATA @folder@/nothing does not exist. Build it, or correct the path.")
 refuse(no_testing "${package}gpu_install_tests(DESTINATION d)"
