@@ -1501,6 +1501,74 @@ def test_another_package_of_this_name_is_named(run, pytester, monkeypatch):
     result.stderr.fnmatch_lines(["*is of another program, *install pytest-gputest again"])
 
 
+def test_what_a_suite_replaces_for_a_class_or_a_module_is_for_its_tests_alone(run):
+    result = run("""
+import contextlib, ctypes, gc, operator, threading
+from unittest import mock
+
+pytestmark = pytest.mark.gpu("1GiB")
+
+@pytest.fixture(scope="module", autouse=True, params=["Mock", "None"])
+def replaced(request):
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in [(time, "time"), (time, "perf_counter"), (os, "getpid"), (os, "fsdecode"),
+                             (os.path, "join"), (gc, "collect"), (operator, "index"), (contextlib, "suppress"),
+                             (threading, "RLock"), (ctypes, "cast"), (ctypes, "sizeof")]:
+            patch.setattr(module, name, mock.Mock(side_effect=[]) if request.param == "Mock" else None)
+        patch.setitem(sys.modules, "gputest", None)
+        yield
+
+@pytest.fixture(scope="class")
+def clock():
+    with mock.patch("time.time", side_effect=[1.0, 2.0]):
+        yield
+
+@pytest.mark.usefixtures("clock")
+class TestClock:
+    def test_one(self): assert time.time() == 1.0
+
+    def test_two(self): assert time.time() == 2.0
+
+def test_leaves(gpu_lease):
+    with gpu_lease("2GiB"):
+        kept.append(gputest.SimulatedBuffer("20MiB"))
+    kept.pop()
+
+kept = []
+""")
+    result.assert_outcomes(passed=6)
+
+
+@pytest.mark.parametrize("call", ["allocated", "end", "explain_out_of_memory", "test_ended"])
+def test_a_call_of_the_library_that_fails_fails_its_test_alone(run, pytester, call):
+    pytester.makeconftest("""
+import gputest
+
+def fails_once(self, *arguments, real=gputest.Session.{0}, **words):
+    gputest.Session.{0} = real
+    real(self, *arguments, **words)
+    raise ZeroDivisionError("once")
+
+def pytest_runtest_logstart(nodeid):
+    if nodeid.endswith("test_one"):
+        gputest.Session.{0} = fails_once
+""".format(call))
+    result = run("""
+pytestmark = pytest.mark.gpu("1GiB")
+
+class OutOfMemory(Exception): pass
+
+def test_before(): pass
+
+def test_one(): raise OutOfMemory
+
+def test_after(): assert leased() == 1 << 30
+""")
+    result.assert_outcomes(passed=2, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["*test_one: gputest's own work before or after the test has failed: ZeroDivisionError: once.*"])
+    assert "INTERNALERROR" not in result.stdout.str()
+
+
 def test_a_session_that_another_plugin_ends_early_ends_as_that_says(run, pytester):
     pytester.makeconftest("import pytest\ndef pytest_configure(): raise pytest.UsageError('not today')")
     result = run("def test_one(): pass")

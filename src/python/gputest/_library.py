@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gputest/gputest.h by ctypes. What the functions mean, which thread may call them and what blocks is said there."""
 
-import contextlib
 import ctypes
-import operator
 import os
 import pathlib
-import threading
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+# By their names: what tests put in place of the functions of a module is for the code under test.
+from contextlib import contextmanager, suppress
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p, cast, sizeof
+from operator import index
+from os import environ, fsdecode, fspath, getpid
+from threading import RLock
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, TypedDict,
                     TypeVar, Union)
 
@@ -54,8 +56,8 @@ def _shown(value: Any) -> str:
 
 def _text(value: Any, of: str) -> bytes:
     """What ctypes would take in place of a text, such as a number, would be an address."""
-    with contextlib.suppress(Exception):  # of the object's own functions, too
-        text = str.encode(os.fspath(value), errors="surrogateescape")  # names of files may be no UTF-8
+    with suppress(Exception):  # of the object's own functions, too
+        text = str.encode(fspath(value), errors="surrogateescape")  # names of files may be no UTF-8
         if b"\0" not in text:
             return text
     raise InvalidSetting("{} is {}; write a text{}".format(of, _shown(value), " without NUL" * isinstance(value, str)))
@@ -70,13 +72,13 @@ def _name(value: Any, of: str = "the name") -> bytes:
 
 def _number(kind: Any, value: Any, of: str) -> Any:
     """ctypes would cut off bits."""
-    with contextlib.suppress(Exception):
-        number = float(value) if kind is c_double else operator.index(value)
+    with suppress(Exception):
+        number = float(value) if kind is c_double else index(value)
         if not isinstance(value, bool) and (kind is c_double or kind(number).value == number):
             return number
     whole = "" if kind is c_double else " whole"
     is_signed = kind(-1).value < 0
-    limits = "" if not whole else " below 2**{}".format(8 * ctypes.sizeof(kind) - is_signed)
+    limits = "" if not whole else " below 2**{}".format(8 * sizeof(kind) - is_signed)
     raise InvalidSetting("{} is {}; write a{} number{}{}".format(of, _shown(value), whole, limits,
                                                                "" if is_signed else ", from 0 on"))
 
@@ -88,7 +90,7 @@ class _Struct(ctypes.Structure):
 
     def __init__(self, of: str = "", members: Any = None) -> None:
         super().__init__()
-        self.size = ctypes.sizeof(self)
+        self.size = sizeof(self)
         kinds = {field[0]: field[1] for field in self._fields_[1:]}
         for name, value in (members or {}).items():
             if name not in kinds:
@@ -209,9 +211,9 @@ def _refresh_environment() -> None:
     for name in () if is_portable else ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ENTRY"):
         value = _environment(name.encode())
         if value is not None:
-            os.environ[name] = os.fsdecode(value)
+            environ[name] = fsdecode(value)
         else:
-            os.environ.pop(name, None)
+            environ.pop(name, None)
 
 
 def version() -> str:
@@ -313,7 +315,7 @@ def _interruptible(call: Callable[[_Wait], int], limit: Optional[str]) -> Outcom
     next(watcher)
     on_wait = _ON_WAIT(watcher.send)
     wait = _Wait("the wait", {"limit": limit})
-    wait.on_wait = ctypes.cast(on_wait, c_void_p).value
+    wait.on_wait = cast(on_wait, c_void_p).value
     result = call(wait)
     watcher.close()
     if raised:
@@ -340,19 +342,19 @@ class Session(_Owner):
 
     def __init__(self, **settings: "Unpack[Settings]") -> None:
         handle = c_void_p()
-        self._is_in_entry = "GPUTEST_ENTRY" in os.environ  # which the library removes
+        self._is_in_entry = "GPUTEST_ENTRY" in environ  # which the library removes
         _checked(_library.gputest_open(byref(_Settings("Session", settings)), byref(handle)))
         self._handle = handle
-        self._pid = os.getpid()
-        self._lock = threading.RLock()
+        self._pid = getpid()
+        self._lock = RLock()
         self._is_calling = False
 
-    @contextlib.contextmanager
+    @contextmanager
     def _calling(self) -> Iterator[c_void_p]:
         """The handle for one call, until what it returns is copied: texts of the library live until the next one."""
         if self._handle is None:
             raise Error("this gputest.Session is closed: open one session, and use it for all tests")
-        if os.getpid() != self._pid:  # another thread of the parent may have had the lock
+        if getpid() != self._pid:  # another thread of the parent may have had the lock
             raise Error("this process was forked from the one that opened the gputest.Session, and must not use it: open its "
                         "own, or leave the lease to its parent")
         with self._lock:
@@ -368,7 +370,7 @@ class Session(_Owner):
 
     def close(self) -> None:
         """Gives back what is held. The second time, and in a forked process, it does nothing."""
-        if self._handle is not None and os.getpid() == self._pid:
+        if self._handle is not None and getpid() == self._pid:
             with self._calling() as handle:
                 self._handle = None
                 _library.gputest_close(handle)
@@ -396,9 +398,9 @@ class Session(_Owner):
         """The chosen devices, as CUDA numbers them."""
         devices = []
         with self._calling() as handle:
-            for index in range(_library.gputest_device_count(handle)):
+            for i in range(_library.gputest_device_count(handle)):
                 one = _Device()
-                _checked(_library.gputest_get_device(handle, c_size_t(index), byref(one)))
+                _checked(_library.gputest_get_device(handle, c_size_t(i), byref(one)))
                 devices.append(Device(one.uuid.decode(), one.name.decode(), one.total_bytes, bool(one.simulated)))
         return devices
 

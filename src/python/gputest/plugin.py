@@ -5,24 +5,29 @@ It does nothing, and does not load the library, in a session in which no test ne
 """
 
 import atexit
-import contextlib
 import ctypes
 import functools
 import gc
 import inspect
 import io
 import json
-import operator
 import os
 import reprlib
 import shlex
 import sys
-import threading
-import time
 import traceback
 import types
+# By their names: what tests put in place of the functions of a module is for the code under test.
+from contextlib import contextmanager, suppress
+from gc import collect
+from operator import index
+from os import environ, getpid
+from os.path import join
+from threading import RLock
+from time import perf_counter, time
 from typing import Callable, ContextManager, NamedTuple, Optional, Union
 
+import gputest
 import pytest
 
 _OPTIONS = {
@@ -46,7 +51,7 @@ _ALL = "1024TiB"  # may stay of what a fixture, or a test that declares nothing,
 
 def pytest_addoption(parser):
     group = parser.getgroup("gputest", "leases of GPU memory")
-    in_this_folder = functools.partial(os.path.join, os.getcwd())  # a conftest.py may go to another one
+    in_this_folder = functools.partial(join, os.getcwd())  # a conftest.py may go to another one
     for name, text in _OPTIONS.items():
         group.addoption("--" + name.replace("_", "-"), dest=name, metavar=name.upper(), help=text,
                         type=in_this_folder if name == "gpu_needs" else str)
@@ -65,31 +70,28 @@ def _option(config, name: str, options=None) -> Optional[str]:
     if value is None:
         value = config.getini(name) or None
         if value and name == "gpu_needs" and config.inipath:  # pytest may be started in any folder
-            value = os.path.join(str(config.inipath.parent), value)
+            value = join(str(config.inipath.parent), value)
     return ",".join(value) if isinstance(value, list) else value  # of a pyproject.toml
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
     """Of pytest-xdist, in the process that starts workers: they write one run log."""
-    folder = os.environ.get("GPUTEST_LOG", "")
+    folder = environ.get("GPUTEST_LOG", "")
     if folder.startswith("/"):
-        name = "run-pytest-{}-{}.jsonl".format(int(node.config.gputest_begun), os.getpid())
-        node.workerinput["gputest_log"] = os.path.join(folder, name)
+        name = "run-pytest-{}-{}.jsonl".format(int(node.config.gputest_begun), getpid())
+        node.workerinput["gputest_log"] = join(folder, name)
 
 
 def _loaded():
-    """The package, with its library."""
+    """Loads the library of the package."""
     try:
-        import gputest
-
         if not hasattr(gputest, "SimulatedBuffer"):
             raise ImportError("gputest: {} is of another program, which PyPI has under the name gputest, and this plugin is of "
                               "pytest-gputest. Type: pip uninstall gputest, and install pytest-gputest again".format(
                                   gputest.__file__))
     except ImportError as error:
         raise pytest.UsageError(str(error)) from None
-    return gputest
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -99,10 +101,10 @@ def pytest_load_initial_conftests(early_config):
     said = {name: _option(early_config, name, options) for name in _OPTIONS}
     if not any(said.values()):
         return
-    gputest = _loaded()
+    _loaded()
     try:
-        gpus = _checked_options(gputest, said)
-        worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # config.workerinput comes after the conftests
+        gpus = _checked_options(said)
+        worker = environ.get("PYTEST_XDIST_WORKER", "")  # config.workerinput comes after the conftests
         controls = getattr(options, "numprocesses", None) or getattr(options, "tx", None)
         if not _runs_nothing(options) and (worker or not controls):
             turn = int(worker[2:]) if worker[2:].isdecimal() else 0
@@ -111,7 +113,7 @@ def pytest_load_initial_conftests(early_config):
         raise pytest.UsageError("gputest: " + _in_words_of_options(error)) from None
 
 
-def _checked_options(gputest, said) -> int:
+def _checked_options(said) -> int:
     """Refuses what cannot be used, also in the process that starts workers: one that fails so is an internal error of
     pytest-xdist. The number of devices is returned."""
     gpus = said["gpu_devices"] or "1"
@@ -160,8 +162,6 @@ def _needs_in(file) -> dict:
 
 
 def _sizes_in(sizes) -> dict:
-    import gputest
-
     return {gputest.parse_bytes(device): gputest.parse_bytes(size) for device, size in sizes.items()}
 
 
@@ -173,7 +173,7 @@ def pytest_configure(config):
     _configs.append(config)
     if hasattr(config, "workerinput"):
         config.add_cleanup(functools.partial(_end_worker, config))  # the first that is added is the last that is called
-    config.gputest_begun = time.time()
+    config.gputest_begun = time()
     config.addinivalue_line("markers", "gpu(memory, alone=False, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
                             "of the test's parameters")
@@ -194,7 +194,7 @@ def _flush_files():
     """Those, too, of objects that the functions which have not returned still have: nothing closes these."""
     for one in gc.get_objects():
         if issubclass(type(one), (io.TextIOWrapper, io.BufferedWriter)):
-            with contextlib.suppress(Exception):  # it is closed
+            with suppress(Exception):  # it is closed
                 one.flush()
 
 
@@ -214,7 +214,7 @@ def pytest_collection_finish(session):
 
 
 def pytest_unconfigure(config):
-    with contextlib.suppress(ValueError):  # another plugin's pytest_configure() has failed before
+    with suppress(ValueError):  # another plugin's pytest_configure() has failed before
         _configs.remove(config)
 
 
@@ -266,7 +266,7 @@ class _Reader:
     def __init__(self, config):
         self._default = _option(config, "gpu_default_memory")
         # A mark without a memory says no more than that the test uses a GPU.
-        self._of_marks = self._default or (None if os.environ.get("GPUTEST_MEMORY") else "auto")
+        self._of_marks = self._default or (None if environ.get("GPUTEST_MEMORY") else "auto")
         self._map = _map_of(_option(config, "gpu_map"))
 
     def need_of(self, item) -> Optional[_Need]:
@@ -332,8 +332,8 @@ class _Reader:
             words["memory"] = "{} alone".format(words["memory"] or "small")
         if "gpus" in words and not (_is_whole(words["gpus"]) and 1 <= words["gpus"] <= 16):
             return _Need(mistake="its gpus is {}; write a number from 1 to 16".format(_shown(words["gpus"])))
-        words["gpus"] = operator.index(words.get("gpus", 0))
-        if not is_declared and not os.environ.get("GPUTEST_LEAKS"):
+        words["gpus"] = index(words.get("gpus", 0))
+        if not is_declared and not environ.get("GPUTEST_LEAKS"):
             words["keeps"] = _ALL
         return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, **words)
 
@@ -341,7 +341,7 @@ class _Reader:
 def _is_whole(value) -> bool:
     """Whether it is a number without a fraction, also of NumPy, whose arrays are none."""
     try:
-        return not isinstance(value, bool) and operator.index(value) is not None
+        return not isinstance(value, bool) and index(value) is not None
     except Exception:
         return False
 
@@ -356,8 +356,8 @@ def _shown(value) -> str:
 
 def _size_of(value) -> Optional[str]:
     """A number of bytes as a text; texts are left to the library. ValueError: what it is, and what to write."""
-    if _is_whole(value) and 0 <= operator.index(value) < 1 << 64:
-        return "{}B".format(max(1, operator.index(value)))
+    if _is_whole(value) and 0 <= index(value) < 1 << 64:
+        return "{}B".format(max(1, index(value)))
     if value is not None and not _is_text(value):
         raise ValueError("{}; write a size such as '3GiB', or a number of bytes".format(_shown(value)))
     return value
@@ -370,8 +370,6 @@ def _is_text(value) -> bool:
 @functools.lru_cache(maxsize=None)
 def _checked(need):
     """The need, or one with the mistake that the library sees in it: it would refuse those of all tests at once."""
-    import gputest
-
     try:
         gputest.check(_request_of(need))
     except gputest.Error as error:
@@ -385,8 +383,6 @@ def _in_words_of_options(error) -> str:
 
 
 def _request_of(need, least=0):
-    import gputest
-
     return gputest.Request(need.memory, least, need.gpus, need.capabilities, need.heap, need.keeps)
 
 
@@ -425,6 +421,10 @@ class _Holder:
         self.has_ended = False
 
 
+# Also of an object that a test has put in place of what Python has.
+_ERRORS = Exception, pytest.fail.Exception, pytest.skip.Exception
+
+
 class _Found(pytest.fail.Exception):
     """What gputest has found of a test."""
 
@@ -437,12 +437,12 @@ def _device_memory(device) -> str:
 def _figures(config) -> dict:
     """The bytes that tests of which nothing is declared took in earlier runs: of the nearest size of device."""
     usable = getattr(config, "gputest_usable_bytes", 0)
-    simulated = os.environ.get("GPUTEST_DEVICES", "").startswith("simulated")
+    simulated = environ.get("GPUTEST_DEVICES", "").startswith("simulated")
     needs = _needs_in(_option(config, "gpu_needs"))
     for test, sizes in _known(config).items():
         own = {name[len("simulated "):] if simulated else name: size for name, size in sizes.items()
                if name.startswith("simulated ") == simulated}
-        with contextlib.suppress(Exception):  # a damaged cache is an empty one
+        with suppress(Exception):  # a damaged cache is an empty one
             needs.setdefault(test, {}).update(_sizes_in(own))
     return {test: sizes[min(sizes, key=lambda size: abs(size - usable))] if usable else max(sizes.values())
             for test, sizes in needs.items() if sizes}
@@ -459,11 +459,9 @@ def _keep_figures(config, learned):
     cache = getattr(config, "cache", None)
     if not cache or not learned:
         return
-    import gputest
-
     known = _known(config)
     for test, device, count in learned:
-        with contextlib.suppress(Exception):
+        with suppress(Exception):
             sizes = known.setdefault(test, {})
             sizes[device] = _size(max(count, gputest.parse_bytes(sizes.get(device, "1B"))))
     cache.set("gputest/needs", known)
@@ -472,19 +470,21 @@ def _keep_figures(config, learned):
 class _Leases:
     """The session of this process, and the lease of the running test. It exists if a test of the session needs one."""
 
+    _clock = staticmethod(perf_counter)  # in no module, whose functions freezegun replaces
+
     def __init__(self, config, needs):
         self._config = config
         self._needs = needs
         self._workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
         self._large = _option(config, "gpu_large") or ("exclude" if self._workers > 1 else None)
-        self._pid = os.getpid()
+        self._pid = getpid()
         self._figures = _figures(config) if any(need.is_auto for need in needs.values()) else {}
         self._session = None
         self._entered = None
         self._item = None  # whose lease was asked for
         self._answer = None  # what came of it
         self._holder = None  # of the lease of this process
-        self._changing = threading.RLock()  # held while one holder takes the place of another
+        self._changing = RLock()  # held while one holder takes the place of another
         self._fixture = ""  # which is being set up
         self._errors = []  # of the test's phases
         self._instance = None  # of the test's class
@@ -501,12 +501,12 @@ class _Leases:
         if item not in self._needs or _is_skipped(item):
             yield
             return
-        begun = time.time()
+        begun = self._clock()
         self._ask(item)
         try:
             yield
         finally:
-            self._end(item, time.time() - begun)
+            self._end(item, self._clock() - begun)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef, request):
@@ -516,14 +516,14 @@ class _Leases:
         self._fixture = fixture
         # It yields inside of `with gpu_lease()`: the test that set it up goes on under its own lease. A test without one
         # goes on under that of the fixture.
-        if self._item and self._holder is not outer and self._holder and not self._holder.item and os.getpid() == self._pid:
+        if self._item and self._holder is not outer and self._holder and not self._holder.item and getpid() == self._pid:
             self._end_fixture(self._holder)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         if item not in self._needs:
             return
-        if self._item is not item and os.getpid() == self._pid:
+        if self._item is not item and getpid() == self._pid:
             if _is_skipped(item):
                 return
             self._ask(item)  # again: a rerun
@@ -536,9 +536,10 @@ class _Leases:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
-        is_own = os.getpid() == self._pid
+        is_own = getpid() == self._pid
         if is_own and self._holder and self._item is item:
-            self._keep_error(item, call)
+            with self._failing(item):
+                self._keep_error(item, call)
         outcome = yield
         if is_own and call.when == "teardown" and not outcome.excinfo:
             self._fail_in_spite_of_skip(item, call, outcome.get_result())
@@ -569,14 +570,23 @@ class _Leases:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item):
-        if os.getpid() == self._pid:
+        if getpid() == self._pid:
             if self._item is item:
                 self._finish(item)
             elif self._holder:  # a test without a mark has run under the lease of a fixture
-                self._add_problems(self._session.examine(self._holder.who), self._holder)
+                with self._failing(item):
+                    self._add_problems(self._session.examine(self._holder.who), self._holder)
             error = self._found()  # also of a fixture that a test without a mark has set up
             if error:
                 raise error
+
+    @contextmanager
+    def _failing(self, item):
+        """What fails in here fails the test: a hook that raises would end the session, and lose tests."""
+        try:
+            yield
+        except _ERRORS as error:
+            self._problems.append(_text_of_own(error, item.nodeid))
 
     def _found(self) -> Optional["_Found"]:
         problems, self._problems = self._problems, []
@@ -589,27 +599,26 @@ class _Leases:
             self._results[report.nodeid] = report.outcome, text
 
     def pytest_sessionfinish(self):
-        if self._session and os.getpid() == self._pid:
+        if self._session and getpid() == self._pid:
             self._session.report_end(self._has_skipped)
 
     def pytest_unconfigure(self):
-        if self._session and os.getpid() == self._pid:
+        if self._session and getpid() == self._pid:
             self._session.close()
 
     @property
     def has_devices(self):
-        return self._session is not None and os.getpid() == self._pid
+        return self._session is not None and getpid() == self._pid
 
     # ---- the lease of a test ----
 
     def _ask(self, item):
         self._item, self._answer = item, None
-        self._drop()  # that of a fixture, which tests without a mark have used
+        with self._failing(item):
+            self._drop()  # that of a fixture, which tests without a mark have used
         self._answer = self._lease(_Holder(item.nodeid, self._needs[item], item))
 
     def _lease(self, holder):
-        import gputest
-
         who, need = holder.who, holder.need
         if need.mistake:
             return "fail", "{}: {}".format(who, need.mistake)
@@ -623,8 +632,8 @@ class _Leases:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
                                 "or --gpu-devices={}").format(who, need.gpus, chosen, need.gpus, need.gpus)
             outcome = self._session.begin(self._request(need, who), who)
-        except Exception as error:  # a hook that raises would end the session, and lose tests
-            return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
+        except _ERRORS as error:
+            return "fail", _text_of_own(error, who)
         if outcome:
             self._holder = holder
         self._has_skipped = self._has_skipped or outcome.kind == "skip"
@@ -636,24 +645,21 @@ class _Leases:
         return outcome.kind, reason
 
     def _enter(self):
-        import gputest
-
         beside_others = self._workers > 1
-        environment = os.environ
         session = gputest.Session(
-            name=environment.get("GPUTEST_TEST") or "pytest",
+            name=environ.get("GPUTEST_TEST") or "pytest",
             log=getattr(self._config, "workerinput", {}).get("gputest_log"),
-            run_mode=None if environment.get("GPUTEST_RUN_MODE") else "parallel" if beside_others else "serial",
+            run_mode=None if environ.get("GPUTEST_RUN_MODE") else "parallel" if beside_others else "serial",
             large=self._large,
             wait_limit=_option(self._config, "gpu_wait_limit"),
-            overuse=None if environment.get("GPUTEST_OVERUSE") else "fail",
-            leaks=None if environment.get("GPUTEST_LEAKS") else "fail",
+            overuse=None if environ.get("GPUTEST_OVERUSE") else "fail",
+            leaks=None if environ.get("GPUTEST_LEAKS") else "fail",
             notation="marks")
         plan = {self._request(need, item.nodeid) for item, need in self._needs.items() if not need.mistake}
         # The place of a worker may be free only when another has run all of its tests.
         try:
             self._entered = session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
-        except gputest.Error:
+        except _ERRORS:
             session.close()
             raise
         self._session = session
@@ -670,14 +676,16 @@ class _Leases:
         """Ends the lease; what it had and left is returned, and what is wrong added to the problems. The item: it is over."""
         holder, self._holder = self._holder, None
         who, need = holder.who, holder.need
-        _trim(need.gpus)
-        if self._session.allocated():
-            if item is not None:  # else it still runs
-                with contextlib.suppress(Exception):  # of a test's objects, which may raise whatever they are asked for
-                    _free_unused(item, self._instance, self._errors)
-            gc.collect()
+        try:
             _trim(need.gpus)
-        found = self._session.end(who)
+            if self._session.allocated():
+                if item is not None:  # else it still runs
+                    with suppress(Exception):  # of a test's objects, which may raise whatever they are asked for
+                        _free_unused(item, self._instance, self._errors)
+                collect()
+                _trim(need.gpus)
+        finally:
+            found = self._session.end(who)
         if holder.item and need.keeps == _ALL and found.left:
             holder.item.user_properties.append(("gpu_left_bytes", found.left))
         self._add_problems(found, holder)
@@ -692,17 +700,19 @@ class _Leases:
     def _drop(self, item=None):
         """Ends the lease, and those in whose place it was taken."""
         outer = self._holder
-        found = self._give_back(item) if self._holder else None
         while outer:
             outer.has_ended = True
             outer = outer.outer
-        return found
+        return self._give_back(item) if self._holder else None
 
     def _finish(self, item):
         self._item = None
-        found = self._drop(item)
-        if not found:
-            return
+        with self._failing(item):
+            found = self._drop(item)
+            if found:
+                self._report(item, found)
+
+    def _report(self, item, found):
         need = self._needs[item]
         self._instance = None
         self._errors.clear()
@@ -722,26 +732,34 @@ class _Leases:
 
     def _end(self, item, seconds):
         """The test is over, also if its teardown was not reached."""
-        if os.getpid() != self._pid:
+        if getpid() != self._pid:
             return
         if self._item is item:
             self._finish(item)
-        for problem in self._problems:
-            sys.stderr.write("gputest: failed: {}\n".format(problem))
-        self._problems = []
+        problems, self._problems = self._problems, []
+        try:
+            for problem in problems:
+                sys.stderr.write("gputest: failed: {}\n".format(problem))
+            self._write_end(item, seconds)
+        except _ERRORS as error:  # as _failing(), and there is no phase of the test left that could fail
+            report = pytest.TestReport(item.nodeid, item.location, {}, "failed", _text_of_own(error, item.nodeid), "teardown")
+            item.ihook.pytest_runtest_logreport(report=report)
+
+    def _write_end(self, item, seconds):
+        """To the run log."""
         kind, reason = self._answer or ("granted", "")
         result, text = self._results.pop(item.nodeid, ("passed", ""))
         if self._session:
             file, line, _ = item.location
             self._session.test_ended(name=item.nodeid, result=result, seconds=seconds, reason=reason or text,
-                                     file=os.path.join(str(self._config.rootpath), file), line=(line or 0) + 1)
+                                     file=join(str(self._config.rootpath), file), line=(line or 0) + 1)
 
     # ---- leases of fixtures ----
 
-    @contextlib.contextmanager
+    @contextmanager
     def lease_of_fixture(self, memory):
         """Holds `memory` in place of the lease of the test that sets up the fixture."""
-        if os.getpid() != self._pid:  # a forked test runs under the lease of its parent
+        if getpid() != self._pid:  # a forked test runs under the lease of its parent
             yield
             return
         item = self._item
@@ -810,21 +828,29 @@ def _text_of_error(error) -> str:
         return "it has no text"
 
 
+def _text_of_own(error, who) -> str:
+    """Of an error in gputest's own work around a test."""
+    if isinstance(error, gputest.Error):
+        return "{}: {}".format(who, error)
+    return ("{}: gputest's own work before or after the test has failed: {}: {}. If the suite has replaced what that calls, replace "
+            "it within the test, or only in the code under test").format(who, type(error).__name__, _text_of_error(error))
+
+
 def _advice_against_preallocation() -> str:
     """Of a library that this process has imported, and whose variable nobody has set."""
     return "".join(". {} takes most of a GPU at its first use: set {} before it is imported".format(library, setting)
                    for library, setting in _AGAINST_PREALLOCATION.items()
-                   if library in sys.modules and setting.partition("=")[0] not in os.environ)
+                   if library in sys.modules and setting.partition("=")[0] not in environ)
 
 
 def _trim(gpus):
     """Gives back what frameworks keep of memory that is free. Of those that are imported already. RMM has no call for
     its pools; gputest's library trims those of the driver, and synchronises the devices."""
     modules = sys.modules
-    with contextlib.suppress(Exception):
+    with suppress(Exception):
         if "torch" in modules and modules["torch"].cuda.is_initialized():
             modules["torch"].cuda.empty_cache()
-    with contextlib.suppress(Exception):
+    with suppress(Exception):
         if "cupy" in modules:
             cupy = modules["cupy"]
             cupy.get_default_pinned_memory_pool().free_all_blocks()
@@ -832,7 +858,7 @@ def _trim(gpus):
             for device in range(gpus if gpus > 1 else 0):
                 with cupy.cuda.Device(device):
                     cupy.get_default_memory_pool().free_all_blocks()
-    with contextlib.suppress(Exception):
+    with suppress(Exception):
         driver = modules.get("numba.cuda.cudadrv.driver")
         for device in modules["numba.cuda"].gpus if driver and driver.driver.is_initialized else ():
             if device.primary_context is not None:
@@ -846,7 +872,7 @@ def _free_unused(item, instance, errors):
     values = getattr(item, "funcargs", None) or {}
     for name in [name for name, value in values.items() if not _has_no_memory(value)]:
         del values[name]
-    with contextlib.suppress(Exception):  # -p no:logging, or a pytest without this name
+    with suppress(Exception):  # -p no:logging, or a pytest without this name
         from _pytest.logging import caplog_records_key
 
         for records in item.stash[caplog_records_key].values():
@@ -862,7 +888,7 @@ def _free_unused(item, instance, errors):
         errors += [error.__cause__, error.__context__, *(inner if isinstance(inner, tuple) else ())]
         for frame, _ in traceback.walk_tb(error.__traceback__):
             while frame is not None:
-                with contextlib.suppress(RuntimeError):  # it still runs
+                with suppress(RuntimeError):  # it still runs
                     if not _goes_on_later(frame):
                         frame.clear()
                     frame.f_locals  # before Python 3.13 a copy, which this renews
@@ -893,7 +919,7 @@ def pytest_terminal_summary(terminalreporter):
     for report in all_reports:
         properties = {}
         for pair in getattr(report, "user_properties", ()):
-            with contextlib.suppress(TypeError, ValueError):  # of another plugin, which may append anything
+            with suppress(TypeError, ValueError):  # of another plugin, which may append anything
                 properties.update([pair])
         if "gpu_evidence" not in properties or report.when != "teardown":
             continue
@@ -904,21 +930,19 @@ def pytest_terminal_summary(terminalreporter):
             left.append((properties["gpu_left_bytes"], report.nodeid))
         if str(properties.get("gpu_lease")).startswith("auto") and report.nodeid in passed:
             unknown += "(" not in properties["gpu_lease"]
-            with contextlib.suppress(LookupError, TypeError):
+            with suppress(LookupError, TypeError):
                 peak = max(2, properties["gpu_peak_mib"]) * _MIB
                 is_exact = properties["gpu_evidence"] == "exact"
                 learned.append((report.nodeid, properties["gpu_device_memory"],
                                 peak + peak // 16 if is_exact else peak + peak // 4 + 256 * _MIB))
         if properties["gpu_evidence"] == "exact" and report.nodeid in passed:
-            import gputest
-
-            with contextlib.suppress(gputest.InvalidSetting, LookupError, TypeError):  # a class; those of another plugin
+            with suppress(gputest.InvalidSetting, LookupError, TypeError):  # a class; those of another plugin
                 lease, peak = properties["gpu_lease"], properties["gpu_peak_mib"]
                 unused = gputest.parse_bytes(lease) // _MIB - peak
                 if unused >= 256 and unused >= peak:
                     wasted.append((unused, "{}: {} leased, {} MiB used".format(report.nodeid, lease, peak)))
     _keep_figures(terminalreporter.config, learned)
-    if not (left or unleased or unknown or wasted) or _loaded().output_is_judged():
+    if not (left or unleased or unknown or wasted) or gputest.output_is_judged():
         return
     if left:
         terminalreporter.section("gpu memory that {} test{} left allocated".format(len(left), "s" * (len(left) > 1)))
