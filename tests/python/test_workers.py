@@ -55,6 +55,27 @@ def test_undeclared(n):
         run(suite, "-n2", "--gpu-auto", plugins=("xdist",)).assert_outcomes(passed=2)
 
 
+def test_what_a_test_with_a_group_takes_is_known_without_its_group_too(run, pytester, monkeypatch):
+    monkeypatch.setenv("GPUTEST_LOG", str(pytester.path / "log"))
+    for number, arguments in enumerate([["-n2", "--dist=loadgroup"], ["-n0"], ["-n2", "--dist=loadgroup"]]):
+        monkeypatch.setenv("WANTED", "8192" if number == 0 else "107")
+        result = run("""
+@pytest.mark.xdist_group("g@h")
+@pytest.mark.parametrize("n", ["a@b"])
+def test_one(n):
+    used("100MiB")
+    assert leased() >> 20 == int(os.environ["WANTED"])
+
+@pytest.mark.xdist_group("g@h")
+@pytest.mark.gpu("1GiB")
+def test_unused(): pass
+""", "--gpu-auto", *arguments, plugins=("xdist",))
+        result.assert_outcomes(passed=2)
+        result.stdout.fnmatch_lines(["* MiB  test_it.py::test_unused: 1GiB leased, *"])
+    events = [json.loads(line) for log in (pytester.path / "log").iterdir() for line in log.read_text().splitlines() if line]
+    assert {one["test"] for one in events if one.get("test")} == {"test_it.py::test_one[a@b]", "test_it.py::test_unused"}
+
+
 def test_workers_wait_for_contexts_of_workers_that_have_run_all_their_tests(run, monkeypatch):
     monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB,context=4GiB")
     run(SIZES.format(tests=8, seconds=0.05).replace("(n % 5 + 1)", "1"), "-n5", plugins=("xdist",)).assert_outcomes(passed=8)

@@ -198,6 +198,18 @@ def _flush_files():
                 one.flush()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    if getattr(config.option, "loadgroup", False):  # of pytest-xdist, which appends @group to the ids of items next
+        for item in items:
+            item.gputest_name = item.nodeid
+
+
+def _name_of(node) -> str:
+    """By which a test is known in every run, and can be selected."""
+    return getattr(node, "gputest_name", node.nodeid)
+
+
 def pytest_collection_finish(session):
     config = session.config
     if _runs_nothing(config.option) or config.pluginmanager.has_plugin("gputest-leases"):
@@ -511,7 +523,7 @@ class _Leases:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef, request):
         outer, fixture = self._holder, self._fixture
-        self._fixture = "{} (fixture {})".format(request.node.nodeid, fixturedef.argname).strip()
+        self._fixture = "{} (fixture {})".format(_name_of(request.node), fixturedef.argname).strip()
         yield
         self._fixture = fixture
         # It yields inside of `with gpu_lease()`: the test that set it up goes on under its own lease. A test without one
@@ -542,7 +554,9 @@ class _Leases:
                 self._keep_error(item, call)
         outcome = yield
         if is_own and call.when == "teardown" and not outcome.excinfo:
-            self._fail_in_spite_of_skip(item, call, outcome.get_result())
+            report = outcome.get_result()
+            report.gputest_name = _name_of(item)
+            self._fail_in_spite_of_skip(item, call, report)
 
     def _keep_error(self, item, call):
         instance = getattr(getattr(item, "_obj", None), "__self__", None)
@@ -552,7 +566,7 @@ class _Leases:
         if excinfo:
             self._errors.append(excinfo.value)
             if _is_out_of_memory(excinfo.value):
-                text = self._session.explain_out_of_memory(item.nodeid)
+                text = self._session.explain_out_of_memory(_name_of(item))
                 item.add_report_section(call.when, "gpu", text)
 
     def _fail_in_spite_of_skip(self, item, call, report):
@@ -586,7 +600,7 @@ class _Leases:
         try:
             yield
         except _ERRORS as error:
-            self._problems.append(_text_of_own(error, item.nodeid))
+            self._problems.append(_text_of_own(error, _name_of(item)))
 
     def _found(self) -> Optional["_Found"]:
         problems, self._problems = self._problems, []
@@ -616,7 +630,7 @@ class _Leases:
         self._item, self._answer = item, None
         with self._failing(item):
             self._drop()  # that of a fixture, which tests without a mark have used
-        self._answer = self._lease(_Holder(item.nodeid, self._needs[item], item))
+        self._answer = self._lease(_Holder(_name_of(item), self._needs[item], item))
 
     def _lease(self, holder):
         who, need = holder.who, holder.need
@@ -655,7 +669,7 @@ class _Leases:
             overuse=None if environ.get("GPUTEST_OVERUSE") else "fail",
             leaks=None if environ.get("GPUTEST_LEAKS") else "fail",
             notation="marks")
-        plan = {self._request(need, item.nodeid) for item, need in self._needs.items() if not need.mistake}
+        plan = {self._request(need, _name_of(item)) for item, need in self._needs.items() if not need.mistake}
         # The place of a worker may be free only when another has run all of its tests.
         try:
             self._entered = session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
@@ -717,8 +731,8 @@ class _Leases:
         self._instance = None
         self._errors.clear()
         lease = need.memory or "small"
-        if need.is_auto and self._figures.get(item.nodeid):
-            lease = "{} ({})".format(lease, _size(self._figures[item.nodeid]))
+        if need.is_auto and self._figures.get(_name_of(item)):
+            lease = "{} ({})".format(lease, _size(self._figures[_name_of(item)]))
         devices = self._session.devices[:max(1, need.gpus)]
         item.user_properties.append(("gpu_lease", lease))
         if devices:
@@ -742,7 +756,7 @@ class _Leases:
                 sys.stderr.write("gputest: failed: {}\n".format(problem))
             self._write_end(item, seconds)
         except _ERRORS as error:  # as _failing(), and there is no phase of the test left that could fail
-            report = pytest.TestReport(item.nodeid, item.location, {}, "failed", _text_of_own(error, item.nodeid), "teardown")
+            report = pytest.TestReport(item.nodeid, item.location, {}, "failed", _text_of_own(error, _name_of(item)), "teardown")
             item.ihook.pytest_runtest_logreport(report=report)
 
     def _write_end(self, item, seconds):
@@ -751,7 +765,7 @@ class _Leases:
         result, text = self._results.pop(item.nodeid, ("passed", ""))
         if self._session:
             file, line, _ = item.location
-            self._session.test_ended(name=item.nodeid, result=result, seconds=seconds, reason=reason or text,
+            self._session.test_ended(name=_name_of(item), result=result, seconds=seconds, reason=reason or text,
                                      file=join(str(self._config.rootpath), file), line=(line or 0) + 1)
 
     # ---- leases of fixtures ----
@@ -767,7 +781,7 @@ class _Leases:
             need = _checked(_Need(memory=_size_of(memory), keeps=_ALL))
         except ValueError as error:
             need = _Need(mistake="the memory of gpu_lease() is {}".format(error))
-        holder = _Holder(self._fixture or (item.nodeid if item else "a fixture"), need)
+        holder = _Holder(self._fixture or (_name_of(item) if item else "a fixture"), need)
         with self._changing:
             holder.outer = self._holder
             if self._holder and not need.mistake:
@@ -923,24 +937,25 @@ def pytest_terminal_summary(terminalreporter):
                 properties.update([pair])
         if "gpu_evidence" not in properties or report.when != "teardown":
             continue
+        test = getattr(report, "gputest_name", report.nodeid)
         if "gpu_device" not in properties:
             unleased += 1
             continue
         if "gpu_left_bytes" in properties:
-            left.append((properties["gpu_left_bytes"], report.nodeid))
+            left.append((properties["gpu_left_bytes"], test))
         if str(properties.get("gpu_lease")).startswith("auto") and report.nodeid in passed:
             unknown += "(" not in properties["gpu_lease"]
             with suppress(LookupError, TypeError):
                 peak = max(2, properties["gpu_peak_mib"]) * _MIB
                 is_exact = properties["gpu_evidence"] == "exact"
-                learned.append((report.nodeid, properties["gpu_device_memory"],
+                learned.append((test, properties["gpu_device_memory"],
                                 peak + peak // 16 if is_exact else peak + peak // 4 + 256 * _MIB))
         if properties["gpu_evidence"] == "exact" and report.nodeid in passed:
             with suppress(gputest.InvalidSetting, LookupError, TypeError):  # a class; those of another plugin
                 lease, peak = properties["gpu_lease"], properties["gpu_peak_mib"]
                 unused = gputest.parse_bytes(lease) // _MIB - peak
                 if unused >= 256 and unused >= peak:
-                    wasted.append((unused, "{}: {} leased, {} MiB used".format(report.nodeid, lease, peak)))
+                    wasted.append((unused, "{}: {} leased, {} MiB used".format(test, lease, peak)))
     _keep_figures(terminalreporter.config, learned)
     if not (left or unleased or unknown or wasted) or gputest.output_is_judged():
         return
