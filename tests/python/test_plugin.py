@@ -952,7 +952,17 @@ def test_one(): raise type("OutOfMemoryError", (Exception,), {})
     result.stdout.fnmatch_lines(["*Captured gpu call*", '*declare it, for example twice as much: @pytest.mark.gpu("2GiB")'])
 
 
-def test_unused_memory_is_summed_up(run):
+def test_unused_memory_is_summed_up(run, pytester):
+    pytester.makeconftest("""
+import pytest
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):  # as of pytest 9 or pytest-subtests
+    yield
+    if "subtest" in item.name:
+        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", "a subtest", "call")
+        item.ihook.pytest_runtest_logreport(report=report)
+""")
     result = run("""
 @pytest.mark.gpu("4GiB")
 def test_wastes(): used("1GiB")
@@ -971,6 +981,12 @@ def test_fails(): assert False
 def test_fails_as_expected(): assert False
 
 @pytest.mark.gpu("4GiB")
+def test_fails_in_a_subtest(): pass
+
+@pytest.mark.gpu
+def test_undeclared_fails_in_a_subtest(): used("1GiB")
+
+@pytest.mark.gpu("4GiB")
 def test_has_odd_properties(record_property):
     record_property("gpu_lease", 5)
     record_property("gpu_peak_mib", "much")
@@ -978,6 +994,7 @@ def test_has_odd_properties(record_property):
     listed = result.stdout.str().partition("gpu memory that was leased and not used")[2]
     assert "3072 MiB  test_it.py::test_wastes: 4GiB leased" in listed
     assert not re.search("test_uses|test_skips|test_fails", listed.partition("short test summary")[0])
+    assert "gpu memory that was not known yet" not in result.stdout.str()  # of a test that has passed
 
 
 def test_the_lease_spans_set_up_and_teardown(run):

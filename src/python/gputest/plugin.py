@@ -930,6 +930,7 @@ def pytest_terminal_summary(terminalreporter):
     all_reports = [one for reports in list(terminalreporter.stats.values()) for one in reports]
     # One that was skipped, or failed, may not have come to what it needs the memory for.
     passed = {one.nodeid for one in all_reports if getattr(one, "when", "") == "call" and one.outcome == "passed"}
+    passed -= {one.nodeid for one in all_reports if getattr(one, "outcome", "") == "failed" and one.nodeid in passed}  # a subtest
     for report in all_reports:
         properties = {}
         for pair in getattr(report, "user_properties", ()):
