@@ -629,13 +629,16 @@ def test_a_file_of_figures_in_an_ini_file_is_beside_it(run, pytester):
     run(None).assert_outcomes(passed=1)
 
 
-def test_a_file_of_figures_is_found_where_pytest_was_started(run, pytester):
+@pytest.mark.parametrize("workers", [(), ("-n1",)])
+def test_a_file_of_figures_is_found_where_pytest_was_started(run, pytester, workers):
+    if workers:
+        pytest.importorskip("xdist")
     (pytester.path / "needs.jsonl").write_text('{"test":"test_it.py::test_one","needs":{"16GiB":"1GiB"}}\n')
     pytester.makeconftest("import os\nos.chdir('/')")
     result = run("""
 @pytest.mark.gpu
 def test_one(): assert leased() == 1 << 30
-""", "--gpu-needs=needs.jsonl")
+""", "--gpu-needs=needs.jsonl", *workers, str(pytester.path), plugins=("xdist",) if workers else ())
     result.assert_outcomes(passed=1)
 
 

@@ -76,7 +76,8 @@ def _option(config, name: str, options=None) -> Optional[str]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """Of pytest-xdist, in the process that starts workers: they write one run log."""
+    """Of pytest-xdist, in the process that starts workers: they write one run log, and read the same file of figures."""
+    node.workerinput["gputest_needs"] = node.config.option.gpu_needs  # workers may start in another folder
     folder = environ.get("GPUTEST_LOG", "")
     if folder.startswith("/"):
         name = "run-pytest-{}-{}.jsonl".format(int(node.config.gputest_begun), getpid())
@@ -123,7 +124,8 @@ def _checked_options(said) -> int:
         raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(said["gpu_large"]))
     for memory in {said["gpu_default_memory"], *_map_of(said["gpu_map"]).values()} - {"none"}:
         gputest.check(gputest.Request(memory))
-    _needs_in(said["gpu_needs"])
+    if "PYTEST_XDIST_WORKER" not in environ:
+        _needs_in(said["gpu_needs"])
     if said["gpu_wait_limit"]:
         gputest.Session(wait_limit=said["gpu_wait_limit"], log="off").close()  # reads its settings
     return int(gpus)
@@ -173,6 +175,7 @@ def pytest_configure(config):
     _configs.append(config)
     if hasattr(config, "workerinput"):
         config.add_cleanup(functools.partial(_end_worker, config))  # the first that is added is the last that is called
+        config.option.gpu_needs = config.workerinput.get("gputest_needs")
     config.gputest_begun = time()
     config.addinivalue_line("markers", "gpu(memory, alone=False, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
