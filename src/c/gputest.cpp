@@ -66,6 +66,9 @@ thread_local std::string message;
 /// The open session: a process has one at most. A program may have kept a pointer to one that it has closed.
 std::atomic<gputest_session*> opened{nullptr};
 
+/// Its process.
+std::atomic<pid_t> opened_by{0};
+
 /// The process that has closed a session with devices. If it has used them, its slot in the ledger stays until it
 /// exits.
 std::atomic<pid_t> closed_by{0};
@@ -368,12 +371,21 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
     auto chosen = settings_of(read);
     auto entry = settings::parse_entry(read);
     const auto notation = notation_of(settings);
+    if (opened_by == os::own_pid()) {
+      throw Error{
+          "this process has a gputest_session already, and the ledger knows one claim of a process: use that "
+          "one for all tests" +
+          (session::advice_notation() == detail::Notation::marks
+               ? ". Under pytest it is the plugin's, and memory is leased " + session::advised(policy::Advice::lease)
+               : std::string{})};
+    }
     if (closed_by == os::own_pid()) {
       throw Error{"this process has closed its gputest_session, and has its devices until it exits: open one session, "
                   "and use it for all tests"};
     }
     place = new gputest_session{std::move(chosen), std::move(entry)};
     opened = place;
+    opened_by = os::own_pid();
     session::write_advice_in(notation);
   });
 }
@@ -383,6 +395,7 @@ void gputest_close(gputest_session* session) {
       !opened.compare_exchange_strong(session, nullptr)) {
     return;
   }
+  opened_by = 0;
   // Processes that start from now on are not under this session's lease.
   static_cast<void>(guarded([&] {
     if (session->parent_lease) {

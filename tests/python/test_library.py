@@ -17,8 +17,10 @@ def test_a_session_leases_examines_and_closes(monkeypatch):
     with gputest.Session(name="python", overuse="fail", leaks="fail") as session:
         assert session.enter([gputest.Request("3GiB")])
         assert [device.uuid for device in session.devices] == [os.environ["CUDA_VISIBLE_DEVICES"]]
-        with pytest.raises(gputest.Error, match="already"):
+        with pytest.raises(gputest.Error, match="has a gputest.Session already, .*: use that one for all tests$"):
             gputest.Session()
+        with pytest.raises(gputest.Error, match=r"Session.enter\(\) was called a second time; .* with all requests of its tests$"):
+            session.enter([])
         assert session.begin(gputest.Request("1GiB"), "fits")
         assert [(one.who, one.stage, one.lease_bytes) for one in gputest.status()] == [
             ("python: fits", "holding", 1 << 30)]
@@ -51,6 +53,7 @@ def test_errors_are_exceptions():
 @pytest.mark.parametrize("call, message", [
     (lambda: gputest.Session(nam="x"), r"Session has no nam \(did you mean name\?\); it has devices, folder, .*, notation$"),
     (lambda: gputest.Session(quite_another="x"), "Session has no quite_another; it has devices, "),
+    (lambda: gputest.Session(notation="x"), "Session.notation is 'x'; allowed are annotations, tags and marks$"),
     (lambda: gputest.Session(wait_limit=5), "Session.wait_limit is 5; write a text$"),
     (lambda: gputest.Session(name="a\0b"), r"Session.name is 'a\\x00b'; write a text without NUL$"),
     (lambda: gputest.status(overuses="warn"), r"status\(\) has no overuses \(did you mean overuse\?\)"),
@@ -163,7 +166,7 @@ for result in None, "", "rerun":
         s.test_ended(name="x", result=result)
         print(result)
     except InvalidSetting as error:
-        assert str(error) == "gputest_test_end.result is '{}'; allowed are passed, failed and skipped".format(result or "")
+        assert str(error) == "test_ended().result is '{}'; allowed are passed, failed and skipped".format(result or "")
 """) == ""
 
 

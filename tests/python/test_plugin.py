@@ -936,10 +936,14 @@ def test_takes_without_a_lease(): kept.append(gputest.SimulatedBuffer("12GiB"))
 
 @pytest.mark.gpu("8GiB")
 def test_after_it(): pass
+
+@pytest.mark.gpu("1GiB")
+def test_opens(): gputest.Session()
 """, "-rs", "--show-capture=no", "--gpu-devices=2")
     shown = result.stdout.str()
-    result.assert_outcomes(passed=4, failed=2, errors=4)
-    for advice in ['took 1 GiB of device 1, and *Ask for 2: @pytest.mark.gpu(..., gpus=2). Leave',
+    result.assert_outcomes(passed=4, failed=3, errors=4)
+    for advice in ['has a gputest.Session already, *. Under pytest it is the plugin\'s, and memory is leased by a mark, by gpu_lease()',
+                   'took 1 GiB of device 1, and *Ask for 2: @pytest.mark.gpu(..., gpus=2). Leave',
                    'took 2 GiB, and its lease is 1 GiB: *Declare what it needs: @pytest.mark.gpu("2GiB")',
                    'For what a library keeps on purpose: @pytest.mark.gpu(..., keeps="32MiB")',
                    'Memory needs a lease before it is taken: by a mark, by gpu_lease() in a fixture, or by gputest.plugin.lease()']:

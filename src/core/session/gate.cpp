@@ -74,8 +74,8 @@ Outcome Gate::enter(const Plan& plan, Role role) {
     check_request(request, "the plan");
   }
   if (std::exchange(was_entered_, true)) {
-    throw Error{"Session::enter() was called a second time; a process chooses its devices once. Call it once, with a "
-                "Plan of all that its tests will ask for"};
+    throw Error{"Session::enter() was called a second time; a process chooses its devices once. Call it once, with "
+                "all requests of its tests"};
   }
   role_ = role;
   if (role != Role::command) {

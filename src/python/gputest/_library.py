@@ -195,7 +195,9 @@ if not is_portable:
 def _message() -> str:
     """In the names of Python."""
     text = _library.gputest_message().decode(errors="replace")
-    for name, own in (("gputest_request.", "Request."), ("gputest_wait.", ""), ("gputest_session", "gputest.Session")):
+    for name, own in (("gputest_request.", "Request."), ("gputest_wait.", ""), ("gputest_settings.", "Session."),
+                      ("gputest_test_end.", "test_ended()."), ("gputest_session", "gputest.Session"),
+                      ("gputest::Session", "gputest.Session"), ("Session::enter", "Session.enter")):
         text = text.replace(name, own)
     return text
 
