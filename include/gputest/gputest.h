@@ -235,7 +235,7 @@ typedef struct gputest_test_end {
   const char* name;
   const char* result; /* "passed", "failed", "skipped" */
   double seconds;     /* how long it ran */
-  const char* reason; /* why it was skipped */
+  const char* reason; /* why it was skipped, or failed */
   const char* file;   /* source file of the test */
   int line;
 } gputest_test_end;

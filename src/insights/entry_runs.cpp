@@ -87,14 +87,16 @@ bool is_of(const EntryRun& run, const LoggedWait& wait) {
                                 : !run.tests.empty() && run.tests.front()->pid == wait.pid;
 }
 
+/// Their names, with why they have failed where the log says it.
 std::vector<std::string> failed_tests(const EntryRun& run) {
-  std::set<std::string> names;
+  std::set<std::string> tests;
   for (const auto* const test : run.tests) {
     if (test->result == "failed") {
-      names.insert(test->test);
+      const bool is_named = test->reason.find(test->test) != std::string::npos;
+      tests.insert(is_named ? test->reason : test->test + (test->reason.empty() ? "" : ": " + test->reason));
     }
   }
-  return {names.begin(), names.end()};
+  return {tests.begin(), tests.end()};
 }
 
 std::vector<std::string> why_failed(const EntryRun& run) {

@@ -76,7 +76,7 @@ struct LoggedTest {
   std::string test;
   std::string result; ///< `passed`, `failed`, `skipped`
   double seconds = 0;
-  std::string reason; ///< of a skip
+  std::string reason; ///< of a skip or a failure
   double ended = 0;
   std::int64_t pid = 0;
   std::string file{}; ///< the source of a GoogleTest test; empty: not known

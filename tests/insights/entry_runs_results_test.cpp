@@ -27,6 +27,9 @@ public:
     line(pid, entry, test, R"("event":"release","devices":[])");
     return line(pid, entry, test, R"("event":"test","seconds":0.5,"result":")" + result + '"');
   }
+  Log& failed(int pid, const std::string& entry, const std::string& test, const std::string& reason) {
+    return line(pid, entry, test, R"("event":"test","result":"failed","reason":")" + reason + '"');
+  }
   Log& ran(int pid, const std::string& entry, const std::string& test, const std::string& result = "passed") {
     return lease(pid, entry, test).ended(pid, entry, test, result);
   }
@@ -97,6 +100,14 @@ TEST(EntryResults, are_those_of_ctest_with_what_the_log_says_of_them) {
       {"an entry of many tests is one",
        Log{}.enter(1, "a").ran(1, "a", "S.a").ran(1, "a", "S.b", "failed").end(1, "a", 1).failed({"a"}),
        "a failed, S.b"},
+      {"tests of it say why",
+       Log{}
+           .enter(1, "a")
+           .failed(1, "a", "S.a", "x == 1")
+           .failed(1, "a", "S.b", "a: S.b took 2 GiB")
+           .end(1, "a", 1)
+           .failed({"a"}),
+       "a failed, S.a: x == 1, a: S.b took 2 GiB"},
       {"two ranks under a launcher",
        Log{}
            .enter(1, "a")

@@ -1623,9 +1623,19 @@ def test_one(): used("1GiB")
 
 @pytest.mark.gpu("40GiB")
 def test_two(): pass
+
+@pytest.mark.gpu("1GiB")
+def test_takes_too_much():
+    used("2GiB")
+    raise ValueError("first\\nsecond")
+
+@pytest.mark.gpu("1GB")
+def test_wrong(): pass
 """)
     log = "".join(file.read_text() for file in (tmp_path / "log").iterdir())
     ends = re.findall(r'"event":"test","suite":"","name":"test_it.py::(\w+)","result":"(\w+)"', log)
-    assert ends == [("test_one", "passed"), ("test_two", "skipped")]
+    assert ends == [("test_one", "passed"), ("test_two", "skipped"), ("test_takes_too_much", "failed"), ("test_wrong", "failed")]
+    assert re.search(r'"reason":"ValueError: first\\u000a(Failed: )?pytest: test_it.py::test_takes_too_much took 2 GiB', log)
+    assert re.search(r'"reason":"test_it.py::test_wrong: memory \'1GB\' has an unknown unit', log)
     assert '"test":"test_it.py::test_one","event":"lease"' in log
     assert '"peak_bytes":1073741824' in log and '"file":"{}"'.format(pytester.path / "test_it.py") in log

@@ -443,6 +443,8 @@ _ERRORS = Exception, pytest.fail.Exception, pytest.skip.Exception
 class _Found(pytest.fail.Exception):
     """What gputest has found of a test."""
 
+    __module__, __qualname__ = "builtins", "Failed"  # as pytest shows its own
+
 
 def _device_memory(device) -> str:
     """By which figures are kept apart: devices of a model differ by some MiB."""
@@ -612,8 +614,9 @@ class _Leases:
     def pytest_runtest_logreport(self, report):
         # Another plugin's "rerun" says nothing of how the test ends.
         if report.outcome == "failed" or (report.outcome == "skipped" and report.nodeid not in self._results):
-            text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
-            self._results[report.nodeid] = report.outcome, text
+            known, text = self._results.get(report.nodeid, ("", ""))
+            texts = [text] if known == report.outcome else []  # the teardown may fail, too
+            self._results[report.nodeid] = report.outcome, "\n".join([*texts, _reason_in(report.longrepr)])
 
     def pytest_sessionfinish(self):
         if self._session and getpid() == self._pid:
@@ -843,6 +846,14 @@ def _text_of_error(error) -> str:
         return str(error)
     except Exception:
         return "it has no text"
+
+
+def _reason_in(longrepr) -> str:
+    """Of a report: why the test was skipped, or the first line of why it failed."""
+    if isinstance(longrepr, tuple):
+        return longrepr[2]
+    crash = getattr(longrepr, "reprcrash", None)
+    return "".join((crash.message if crash else str(longrepr)).splitlines()[:1])[:500]
 
 
 def _text_of_own(error, who) -> str:
