@@ -396,7 +396,7 @@ bool ArrayRun::add_try() const {
   }
   std::set<std::size_t> lost;
   for (std::size_t test = 0; test < suite_.tests.size(); ++test) {
-    if (names.count(suite_.tests[test].name) == 0) {
+    if (names.count(name_in_junit(suite_.tests[test].name)) == 0) {
       lost.insert(test);
     }
   }

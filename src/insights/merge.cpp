@@ -141,7 +141,7 @@ Merged merge_results(const std::vector<SuiteTest>& suite, std::vector<Shard>& sh
   Merged merged;
   std::unordered_map<std::string, std::vector<std::size_t>> positions; // by name
   for (const auto& test : suite) {
-    positions[test.name].push_back(merged.tests.size());
+    positions[name_in_junit(test.name)].push_back(merged.tests.size());
     merged.tests.emplace_back().name = test.name;
   }
   std::vector<std::vector<OfShard>> found(suite.size());

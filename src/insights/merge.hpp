@@ -73,6 +73,9 @@ struct Merged {
 /// What ran the tests, and wrote their list and JUnit files.
 enum class TestTool { ctest, pytest };
 
+/// The name of a result of this test. ctest and XML have something else for control characters.
+[[nodiscard]] std::string name_in_junit(const std::string& test);
+
 /// Reads what `ctest --output-junit` or `pytest --junitxml` wrote, without the modules that pytest skipped instead of
 /// listing their tests. Throws Error, with the path, for anything but a regular file with such a document.
 [[nodiscard]] JunitRun read_junit(const std::string& path, TestTool tool = TestTool::ctest);

@@ -68,13 +68,29 @@ Suite read_suite(const std::string& path) {
       break;
     }
     if (line.find("::") != std::string::npos) {
-      static const std::regex separator{R"(\.py::|::|/)"};
+      static const std::regex extension{R"(\.py$)"};
+      static const std::regex separator{"::"};
       const auto parameters = std::min(line.find('['), line.size());
+      const auto behind = std::min(line.find("::"), parameters); // where pytest changes no `/` and no `.py`
+      auto file = std::regex_replace(line.substr(0, behind), extension, "");
+      std::replace(file.begin(), file.end(), '/', '.');
       suite.tests.emplace_back().name =
-          std::regex_replace(line.substr(0, parameters), separator, ".") + line.substr(parameters);
+          file + std::regex_replace(line.substr(behind, parameters - behind), separator, ".") + line.substr(parameters);
     }
   }
   return suite;
+}
+
+/// pytest-xdist appends `@` and a group to the names of tests (--dist loadgroup), and not in the suite's list.
+void leave_out_groups(JunitRun& run, const std::set<std::string>& suite) {
+  for (auto& result : run.results) {
+    for (auto end = result.name.size(); end > 0 && end != std::string::npos; end = result.name.rfind('@', end - 1)) {
+      if (suite.count(result.name.substr(0, end)) != 0) {
+        result.name.resize(end);
+        break;
+      }
+    }
+  }
 }
 
 /// What cannot be read is added to `unread`.
@@ -221,15 +237,24 @@ tool::ExitCode merge_shards(const MergeOptions& options) {
   }
   const auto suite = read_suite(options.suite);
   if (suite.tests.empty()) {
-    throw Error{options.suite + " has no test. Write --suite with a file that has what 'ctest --show-only=json-v1' or "
-                                "'pytest --collect-only -q' prints of the whole suite"};
+    throw Error{options.suite +
+                " has no test. Write --suite with a file that has what 'ctest --show-only=json-v1' or "
+                "'pytest --collect-only -q' prints of the whole suite: a line for each test. If addopts "
+                "of pytest has -q or -v, write 'pytest --collect-only --verbosity=-1'"};
+  }
+  std::set<std::string> of_pytest;
+  for (const auto& test : suite.tests) {
+    if (suite.tool == TestTool::pytest) {
+      of_pytest.insert(test.name);
+    }
   }
   std::vector<Shard> shards;
   std::vector<std::string> unread;
   double seconds = 0; // of the longest shard
   for (const auto& path : options.shards) {
     double of_shard = 0;
-    for (const auto& run : shards.emplace_back(read_shard(path, suite.tool, unread))) {
+    for (auto& run : shards.emplace_back(read_shard(path, suite.tool, unread))) {
+      leave_out_groups(run, of_pytest);
       of_shard += run.seconds;
     }
     seconds = std::max(seconds, of_shard);

@@ -53,7 +53,7 @@ bool is_skipped_collection(const pugi::xml_node& test) {
 RunResult result_of(pugi::xml_node test, const std::string& file, TestTool tool) {
   const std::string suite = test.attribute("classname").value();
   RunResult result;
-  result.name = test.attribute("name").value();
+  result.name = name_in_junit(test.attribute("name").value());
   if (tool == TestTool::pytest && !suite.empty()) {
     result.name = suite + "." + result.name;
   }
@@ -117,6 +117,20 @@ std::string merged_element(const MergedTest& test, const EntryFacts& facts) {
 }
 
 } // namespace
+
+std::string name_in_junit(const std::string& test) {
+  std::string name;
+  for (const char character : test) {
+    if (character == '\t' || character == '\n') {
+      name += ' ';
+    } else if (character > 0 && character < ' ' && character != '\r') {
+      name += fmt::format("[NON-XML-CHAR-0x{:X}]", int{character});
+    } else if (character != '\r') {
+      name += character;
+    }
+  }
+  return name;
+}
 
 JunitRun read_junit(const std::string& path, TestTool tool) {
   std::error_code none;

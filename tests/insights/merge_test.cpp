@@ -249,10 +249,13 @@ add_test(needs_it true)
 set_tests_properties(needs_it PROPERTIES FIXTURES_REQUIRED F)
 add_test(needs_it_too true)
 set_tests_properties(needs_it_too PROPERTIES FIXTURES_REQUIRED F)
+add_test("control\t\n\r characters)"
+              "\x1B"
+              R"(" true)
 )");
   const auto whole = ctest({"--output-junit", folder_ + "/whole.xml"});
   static_cast<void>(ctest({"--output-junit", folder_ + "/1.xml", "-I", "0,0,0,1,3,5,7,9,10"}));
-  static_cast<void>(ctest({"--output-junit", folder_ + "/2.xml", "-I", "0,0,0,2,4,6,8,11"})); // ctest adds sets_up
+  static_cast<void>(ctest({"--output-junit", folder_ + "/2.xml", "-I", "0,0,0,2,4,6,8,11,12"})); // ctest adds sets_up
   for (const std::vector<std::string>& shards : {std::vector<std::string>{"whole.xml"}, {"1.xml", "2.xml"}}) {
     std::vector<std::string> words{"--suite", "suite.json", "--junit", "merged.xml"};
     words.insert(words.end(), shards.begin(), shards.end());
@@ -260,7 +263,7 @@ set_tests_properties(needs_it_too PROPERTIES FIXTURES_REQUIRED F)
     EXPECT_EQ(summary_in(merged.out), summary_in(whole.out));
     EXPECT_EQ(merged.err, "");
     EXPECT_EQ(merged.exit_code, whole.exit_code);
-    EXPECT_THAT(text("merged.xml"), HasSubstr(R"(tests="11" failures="6" disabled="1" skipped="1")"));
+    EXPECT_THAT(text("merged.xml"), HasSubstr(R"(tests="12" failures="6" disabled="1" skipped="1")"));
     const auto junit = text("merged.xml");
     std::size_t failures = 0; // also of what ctest's own file calls skipped
     for (auto at = junit.find("<failure"); at != std::string::npos; at = junit.find("<failure", at + 1)) {
@@ -334,7 +337,7 @@ TEST_F(MergeCommand, what_is_lost_there_twice_or_unreadable_fails_by_name) {
       {{"a.xml", "entities.xml"}, 0, ""},
       {{"a.xml"}, 8, "Missing: b: no shard has a result of it\n"},
       {{"a.xml", "b.xml", "b.xml"}, 8, "Duplicate: b: these shards have a result of it: b.xml, b.xml\n"},
-      {{"a.xml", "b.xml", "c.xml"}, 8, "Unknown: c?d: c.xml has a result of it, and the suite has no such test\n"},
+      {{"a.xml", "b.xml", "c.xml"}, 8, "Unknown: c d: c.xml has a result of it, and the suite has no such test\n"},
       {{"a.xml", "b.xml", "cut.xml"}, 8, "cut.xml is no JUnit file, or a part of one: "},
       {{"a.xml", "b.xml", "deep.xml"}, 8, "deep.xml is no JUnit file, or a part of one: "},
       {{"a.xml", "b.xml", "nested.xml"}, 8, "nested.xml is no JUnit file, or a part of one: "},
@@ -406,6 +409,24 @@ TEST_F(MergeCommand, knows_the_tests_of_pytest_by_its_rules_for_names) {
   EXPECT_EQ(passed.exit_code, 0) << passed.out << passed.err;
   EXPECT_THAT(merge({"--suite", "suite.txt", "lost.xml"}).out, HasSubstr("4 - test_r.test_it (Missing)\n"));
   EXPECT_THAT(merge({"--suite", "suite.txt", "error.xml"}).out, HasSubstr("5 - a.test_gpu (Unknown)\n"));
+}
+
+TEST_F(MergeCommand, knows_the_tests_of_other_collectors_and_those_with_a_group_of_xdist) {
+  write("suite.txt",
+        "sub/t.yaml::hello/x\nsub/t.yaml::a.py::b\ntest_g.py::test_a[x@y]\ntest_g.py::test_b\n\n4 tests\n");
+  const auto junit = [](const std::string& more) {
+    return R"(<testsuites><testsuite name="pytest"><testcase classname="sub.t.yaml" name="hello/x"/>)"
+           R"(<testcase classname="sub.t.yaml.a.py" name="b"/><testcase classname="test_g" name="test_a[x@y]@g@2"/>)" +
+           more + "</testsuite></testsuites>";
+  };
+  write("passed.xml", junit(R"(<testcase classname="test_g" name="test_b@g"/>)"));
+  write("other.xml", junit(R"(<testcase classname="test_g" name="test_bb@g"/>)"));
+  write("twice.xml",
+        junit(R"(<testcase classname="test_g" name="test_b"/><testcase classname="test_g" name="test_b@g"/>)"));
+  EXPECT_EQ(merge({"--suite", "suite.txt", "passed.xml"}).exit_code, 0);
+  EXPECT_THAT(merge({"--suite", "suite.txt", "other.xml"}).out,
+              HasSubstr("4 - test_g.test_b (Missing)\n\t  6 - test_g.test_bb@g (Unknown)\n"));
+  EXPECT_THAT(merge({"--suite", "suite.txt", "twice.xml"}).out, HasSubstr("4 - test_g.test_b (Duplicate)\n"));
 }
 
 TEST_F(MergeCommand, compares_times_of_different_zones) {
@@ -488,6 +509,7 @@ TEST_F(MergeCommand, wrong_arguments_are_named) {
   write("suite.json", "{}");
   write("shard.json", "{\"tests\": [");
   write("empty", "\n");
+  write("counts", "test_s.py: 5\n");
   write("shard.xml", "<testsuite/>");
   struct Case {
     std::vector<std::string> options;
@@ -504,6 +526,7 @@ TEST_F(MergeCommand, wrong_arguments_are_named) {
        "suite.json cannot be used as --suite: it is not the list of tests that 'ctest --show-only=json-v1' prints\n"},
       {{"--suite", "shard.json", "shard.xml"}, 70, "shard.json cannot be used as --suite: it is not the list"},
       {{"--suite", "empty", "shard.xml"}, 70, "empty has no test. Write --suite with a file"},
+      {{"--suite", "counts", "shard.xml"}, 70, "write 'pytest --collect-only --verbosity=-1'"},
   };
   for (const auto& [options, exit_code, message] : cases) {
     const auto ended = merge(options);
