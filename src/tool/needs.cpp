@@ -203,7 +203,7 @@ Needs needs_in(const std::string& folder, bool keep) try {
   std::multimap<fs::file_time_type, fs::path> logs; // the oldest first
   for (const auto& entry : fs::directory_iterator{folder, none}) {
     const auto time = entry.last_write_time(none);
-    if (entry.path().extension() == ".jsonl" && time >= known) {
+    if (entry.path().extension() == ".jsonl" && entry.is_regular_file(none) && time >= known) { // a FIFO would block
       logs.emplace(time, entry.path());
     }
   }
@@ -222,13 +222,20 @@ Needs needs_in(const std::string& folder, bool keep) try {
   return {};
 }
 
-std::string newest_log(const std::string& folder) {
+std::string newest_run(const std::string& folder) {
   std::error_code none;
-  std::pair<fs::file_time_type, std::string> newest{fs::file_time_type::min(), folder};
+  std::pair<double, std::string> newest{0, folder};
   for (const auto& entry : fs::directory_iterator{folder, none}) {
-    if (entry.path().extension() == ".jsonl") {
-      newest = std::max(newest, {entry.last_write_time(none), entry.path().string()});
+    if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(none)) {
+      continue;
     }
+    const auto text = os::contents_of(entry.path().string()).value_or("");
+    for_lines_with(text, R"("event":"run")", [&](const json& line) {
+      if (line.contains("ctest_pid") || line.at("entry") == "pytest" ||
+          text.find(R"("event":"need")") != std::string::npos) { // no other command of 'gputest run'
+        newest = std::max(newest, {line.at("t").get<double>(), entry.path().string()});
+      }
+    });
   }
   return newest.second;
 }

@@ -56,8 +56,9 @@ void add_log(Needs& needs, const std::string& name, const std::string& text);
 /// left out.
 [[nodiscard]] Needs needs_in(const std::string& folder, bool keep);
 
-/// The log in `folder` that was written last. `folder` itself if it is one log, has none, or cannot be read.
-[[nodiscard]] std::string newest_log(const std::string& folder);
+/// The log in `folder` of the run of ctest or pytest, or of another one that has measured a test, that began last.
+/// `folder` itself if it is one log, has none, or cannot be read.
+[[nodiscard]] std::string newest_run(const std::string& folder);
 
 /// Figures that a project has committed, by entry and by size of device: JSON Lines, sorted by name,
 /// `{"test":"Sort.keys","needs":{"80GiB":"1984MiB"}}`.

@@ -14,6 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -23,6 +25,7 @@ namespace gputest::tool {
 
 namespace {
 
+namespace fs = std::filesystem;
 using namespace literals;
 
 constexpr const char* needs_help =
@@ -36,10 +39,10 @@ most of the last five runs, in steps of 1/16 (of a sample: 25 % and 256 MiB more
 
 --export FILE adds the figures to a file for the project's sources, which gpu_discover_tests(... NEEDS FILE) reads: so a machine
 without earlier runs knows them. It has a line for each entry that took more than 256 MiB of a real device. A figure never falls
-there, and a line stays if its test is gone: remove the file to begin anew.
+there, and a line stays if its test is gone: remove the file to begin anew. FILE may be '-', the standard output.
 
---check FILE looks at the newest run. It fails if an entry took more than its test declares, or, where nothing is declared, more
-than the file says, or more than 256 MiB and is not in the file. Without FILE it looks only at what is declared.
+--check FILE looks at the newest run of ctest or pytest. It fails if an entry took more than its test declares, or, where nothing
+is declared, more than the file says, or more than 256 MiB and is not in the file. Without FILE it looks only at what is declared.
 
 Examples:
   gputest needs --test-dir build
@@ -54,6 +57,7 @@ Examples:
 )text";
 
 constexpr Bytes smallest_of_interest = 256_MiB;
+constexpr const char* standard_output = "/dev/stdout";
 
 struct NeedsOptions {
   std::string folder = "."; ///< where ctest was started
@@ -152,13 +156,15 @@ CommittedNeeds read_committed(const std::string& file, bool may_be_missing) try 
 }
 
 void export_needs(const Needs& needs, const std::string& file) {
-  auto committed = read_committed(file, true);
+  std::error_code none;
+  const bool is_read = !fs::exists(file, none) || fs::is_regular_file(file, none); // a pipe has no figures, and blocks
+  auto committed = is_read ? read_committed(file, true) : CommittedNeeds{};
   std::size_t simulated = 0;
   std::size_t small = 0;
   for (const auto& [key, need] : needs) {
     if (key.simulated) {
       ++simulated;
-    } else if (need.figure <= smallest_of_interest) {
+    } else if (most_of(need).bytes <= smallest_of_interest) {
       ++small;
     } else {
       auto& figure = committed[key.test][key.device_gib];
@@ -168,7 +174,9 @@ void export_needs(const Needs& needs, const std::string& file) {
   if (!(std::ofstream{file} << to_text(committed) << std::flush)) {
     throw Error{fmt::format("{} cannot be written. Write --export with a file in a folder that is there", file)};
   }
-  fmt::print("{}: {}. Left out: {} measured on simulated devices, {} that need no more than {}.\n", file,
+  const bool is_stdout = !fs::is_regular_file(file, none) || fs::equivalent(file, standard_output, none);
+  fmt::print(is_stdout ? stderr : stdout,
+             "{}: {}. Left out: {} measured on simulated devices, {} that took no more than {}.\n", file,
              number_of(committed.size(), "entry", "entries"), simulated, small, to_string(smallest_of_interest));
 }
 
@@ -203,7 +211,8 @@ ExitCode check(const Needs& needs, const std::string& file) {
 ExitCode show_needs(const NeedsOptions& options) {
   const auto folder =
       !options.log.empty() ? options.log : settings::chosen_log_folder().value_or(options.folder + "/Testing/gputest");
-  const auto needs = needs_in(options.check ? newest_log(folder) : folder, false);
+  const auto newest = options.check ? newest_run(folder) : folder;
+  const auto needs = needs_in(newest, false);
   if (needs.empty()) {
     const auto run = options.log.empty() ? run_by_ctest(options.folder) : RunByCtest::unknown;
     if (run == RunByCtest::others) {
@@ -220,6 +229,11 @@ ExitCode show_needs(const NeedsOptions& options) {
                               options.folder,
                               policy::shell_words({"gputest", "report", "--test-dir", options.folder}))};
     }
+    if (newest != folder) {
+      throw Error{fmt::format("the newest run of the tests has measured none of them: each was skipped, as where there "
+                              "is no GPU, used none, or did not come to its end. This says which and why: {}",
+                              policy::shell_words({"gputest", "report", "--log", newest}))};
+    }
     throw Error{
         fmt::format("there is no run log in {} in which a test was measured. Run the tests with ctest, and write "
                     "--test-dir with the folder in which ctest was started, or --log with a folder of logs",
@@ -229,7 +243,7 @@ ExitCode show_needs(const NeedsOptions& options) {
     return check(needs, *options.check);
   }
   if (!options.export_to.empty()) {
-    export_needs(needs, options.export_to);
+    export_needs(needs, options.export_to == "-" ? standard_output : options.export_to);
   } else if (options.json) {
     fmt::print("{}", json_text(to_json(needs)));
   } else {

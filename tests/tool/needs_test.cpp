@@ -17,6 +17,8 @@
 #include <sstream>
 #include <string>
 
+#include <sys/stat.h>
+
 namespace gputest::tool {
 
 namespace {
@@ -45,6 +47,11 @@ std::string line(const Ran& ran, std::time_t at = std::time(nullptr)) {
   return text.str();
 }
 
+/// The first line of a log.
+std::string run_line(const std::string& more, std::time_t at) {
+  return R"({"t":)" + std::to_string(at) + R"(.1,"pid":1,"entry":"a","event":"run","version":1,)" + more + "}\n";
+}
+
 Bytes figure(const Needs& needs, const std::string& entry = "sort") { return needs.at({entry, false, 80}).figure; }
 
 std::string declares(Bytes bytes) {
@@ -59,6 +66,7 @@ protected:
   /// A run of ctest, newer than the others.
   void add_run(const std::vector<Ran>& entries) {
     std::ofstream log{logs_ + "/run-" + std::to_string(++runs_) + ".jsonl"};
+    log << run_line(R"("ctest_pid":1)", std::time(nullptr) - 100 + runs_);
     for (const auto& entry : entries) {
       log << line(entry, std::time(nullptr) - 100 + runs_);
     }
@@ -246,6 +254,7 @@ TEST_F(NeedsCommand, exports_a_line_for_each_entry_above_256_mib_and_keeps_what_
   add_run({{"sort", 1_GiB},
            {"join", 300_MiB},
            {"small", 256_MiB},
+           {"sample", 10_MiB, R"("declared_by":"estimate")", 80_GiB, false, "sampled"},
            {"imagined", 1_GiB, R"("declared_by":"estimate")", 16_GiB, true}});
   const auto ended = needs({"--export", file_});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
@@ -253,8 +262,20 @@ TEST_F(NeedsCommand, exports_a_line_for_each_entry_above_256_mib_and_keeps_what_
                         "{\"test\":\"join\",\"needs\":{\"80GiB\":\"304MiB\"}}\n"
                         "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"4096MiB\"}}\n");
   EXPECT_EQ(ended.out,
-            file_ + ": 3 entries. Left out: 1 measured on simulated devices, 1 that need no more than 256 MiB.\n");
+            file_ + ": 3 entries. Left out: 1 measured on simulated devices, 2 that took no more than 256 MiB.\n");
   EXPECT_EQ(needs({"--check", file_}).exit_code, 0) << "of what was exported";
+}
+
+TEST_F(NeedsCommand, exports_to_what_is_no_file_and_reads_no_pipe) {
+  add_run({{"sort", 1_GiB}});
+  ASSERT_EQ(::mkfifo((logs_ + "/pipe.jsonl").c_str(), 0600), 0);
+  for (const auto* const output : {"-", "/dev/stdout"}) {
+    const auto ended = needs({"--export", output});
+    EXPECT_EQ(ended.out, "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"1024MiB\"}}\n");
+    EXPECT_EQ(ended.err,
+              "/dev/stdout: 1 entry. Left out: 0 measured on simulated devices, 0 that took no more than 256 MiB.\n");
+  }
+  EXPECT_EQ(needs({"--check"}).exit_code, 0);
 }
 
 TEST_F(NeedsCommand, checks_the_newest_run_against_the_file_and_against_what_is_declared) {
@@ -275,8 +296,14 @@ TEST_F(NeedsCommand, checks_the_newest_run_against_the_file_and_against_what_is_
   EXPECT_THAT(ended.out, HasSubstr("3 entries took too much.\n"));
   EXPECT_THAT(needs({"--check"}).out, HasSubstr("1 entry took too much.\n"));
   EXPECT_NE(needs({"--check", file_ + "x"}).exit_code, 0);
+  fs::copy_file(file_, logs_ + "/exported.jsonl");
+  std::ofstream{logs_ + "/a_command.jsonl"} << run_line(R"("host":"of gputest run")", std::time(nullptr) + 100);
+  EXPECT_EQ(needs({"--check", file_}).exit_code, to_int(ExitCode::check_failed));
   add_run({}); // no earlier run stands for one in which nothing was measured
-  EXPECT_EQ(needs({"--check", file_}).exit_code, to_int(ExitCode::internal_error));
+  const auto unmeasured = needs({"--check", file_});
+  EXPECT_EQ(unmeasured.exit_code, to_int(ExitCode::internal_error));
+  EXPECT_THAT(unmeasured.err,
+              ContainsRegex("the newest run of the tests has measured none .*report --log .*run-4.jsonl"));
 }
 
 TEST_F(NeedsCommand, says_where_it_has_looked) {
