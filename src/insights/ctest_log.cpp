@@ -19,15 +19,30 @@ namespace gputest::insights {
 
 namespace {
 
-/// The name in `<number>/<number> Test: <name>`; empty: the line has another form.
-std::string_view name_in(std::string_view line) {
-  constexpr std::string_view mark = " Test: ";
-  const auto at = line.find(mark);
-  const auto is_count = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789/") == std::string_view::npos;
-  };
-  return at != std::string_view::npos && is_count(line.substr(0, at)) ? line.substr(at + mark.size())
-                                                                      : std::string_view{};
+/// The name in `<count> Testing: <name>` and `<count> Test: <name>`, with which ctest begins what it writes of an
+/// entry; empty: these lines are not here.
+std::string name_at(const std::string& text, std::size_t begin, const std::string& count) {
+  const auto first = count + " Testing: ";
+  const auto second = "\n" + count + " Test: ";
+  const auto end = text.compare(begin, first.size(), first) == 0 ? text.find(second, begin) : std::string::npos;
+  if (end == std::string::npos) {
+    return "";
+  }
+  const auto name = text.substr(begin + first.size(), end - begin - first.size());
+  return text.compare(end + second.size(), name.size() + 1, name + "\n") == 0 ? name : "";
+}
+
+/// Lines of an output, without those for a dashboard.
+std::vector<std::string_view> lines_of(std::string_view output) {
+  std::vector<std::string_view> lines;
+  while (!output.empty()) {
+    const auto line = output.substr(0, output.find('\n'));
+    output.remove_prefix(std::min(line.size() + 1, output.size()));
+    if (line.rfind("<CTestMeasurement", 0) != 0) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
 }
 
 std::string last_of(const std::vector<std::string_view>& lines, std::size_t most_lines) {
@@ -79,35 +94,42 @@ std::set<std::string> failed_in(const std::string& cost_data) {
 } // namespace
 
 std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text) {
+  constexpr std::string_view output_begins = "\nOutput:\n";
+  constexpr std::string_view output_ends = "\n<end of output>\nTest time";
   std::map<std::string, CtestOutput> outputs;
-  CtestOutput* current = nullptr; // the entry whose section this is
-  bool in_output = false;
-  std::vector<std::string_view> output;
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = std::string_view{text}.substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (in_output && line == "<end of output>" && text.compare(std::min(begin, text.size()), 9, "Test time") == 0) {
-      in_output = false;
-      if (current != nullptr) {
-        current->last_lines = last_of(output, 20);
-        current->message = message_of(output);
-        current->seconds = std::strtod(text.c_str() + text.find('=', begin) + 1, nullptr);
-      }
-    } else if (in_output && line.rfind("<CTestMeasurement", 0) != 0) { // which is for a dashboard
-      output.push_back(line);
-    } else if (!in_output && line == "Output:") { // and a line of dashes
-      begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
-      ++number;
-      in_output = true;
-      output.clear();
-    } else if (const auto name = std::string{in_output ? "" : name_in(line)}; !name.empty()) {
-      current = &(outputs[name] = {number, "", "", -1, false});
-    } else if (!in_output && current != nullptr) {
-      current->skipped = current->skipped || line.rfind("Skip regular expression found in output", 0) == 0;
+  std::string total;                        // `/<number of entries>`
+  std::map<std::string, std::string> names; // by `<number>/<total>`; another attempt has the same
+  std::size_t number = 1;                   // of the line that begins here
+  const auto go_to = [&](std::size_t& from, std::size_t to) {
+    to = std::min(to, text.size());
+    number += static_cast<std::size_t>(std::count(text.data() + from, text.data() + to, '\n'));
+    from = to;
+  };
+  for (std::size_t at = 0; at < text.size(); go_to(at, std::min(text.find('\n', at), text.size()) + 1)) {
+    const auto count = text.substr(at, std::min(text.find_first_not_of("0123456789/", at), text.size()) - at);
+    const auto slash = count.find('/');
+    const auto name = slash == std::string::npos ? "" : name_at(text, at, count);
+    total = name.empty() || !total.empty() ? total : count.substr(slash);
+    if (name.empty() || count.substr(slash) != total || names.try_emplace(count, name).first->second != name) {
+      continue;
     }
+    auto& entry = outputs[name] = {};
+    entry.line = number + 1 + static_cast<std::size_t>(std::count(name.begin(), name.end(), '\n'));
+    const auto begin = text.find(output_begins, at);
+    const auto own_end = "\n\"" + name + "\" end time: "; // an output may have what is above it, with other names
+    const auto end = text.find(own_end, text.find(output_ends, begin));
+    if (end == std::string::npos) { // the log has been cut
+      break;
+    }
+    const auto closed = text.rfind(output_ends, end);
+    const auto output = std::min(text.find('\n', begin + output_begins.size()), closed) + 1; // below dashes
+    const auto lines = lines_of(std::string_view{text}.substr(output, closed + 1 - output));
+    entry.last_lines = last_of(lines, 20);
+    entry.message = message_of(lines);
+    entry.seconds = std::strtod(text.c_str() + text.find('=', closed) + 1, nullptr);
+    entry.skipped =
+        text.substr(closed, end - closed).find("\nSkip regular expression found in output") != std::string::npos;
+    go_to(at, end + 1);
   }
   return outputs;
 }

@@ -11,7 +11,8 @@
 
 namespace gputest::insights {
 
-/// What ctest's own log has of one entry. Only for display: an output can imitate the log's form.
+/// What ctest's own log has of one entry. Only for display: an output that has the end of its own
+/// entry, too, can imitate the log's form.
 struct CtestOutput {
   std::size_t line = 0;   ///< of the log, from 1, at which the entry begins
   std::string last_lines; ///< of the output: at most 20, and 4 KiB

@@ -50,6 +50,28 @@ TEST(CtestLogs, have_the_last_attempt_and_no_section_that_an_output_imitates) {
   EXPECT_EQ(outputs.at("a").last_lines, "2/2 Test: b\nOutput:\n----\n<end of output>\nlast\n");
 }
 
+TEST(CtestLogs, say_nothing_of_other_entries_where_an_output_has_a_piece_of_a_log) {
+  const std::string skip = "Test Pass Reason:\nSkip regular expression found in output. Regex=[x]\n";
+  auto piece = section("1/3", "a", "forged\n") + section("3/3", "c", "forged\n") + section("1/1", "other", "forged\n");
+  for (auto at = piece.find("Test Failed.\n"); at != std::string::npos; at = piece.find("Test Failed.\n")) {
+    piece.replace(at, 13, skip);
+  }
+  const auto outputs = parse_ctest_log(section("1/3", "a", "one\n") + section("2/3", "b\nb", piece + "last\n") +
+                                       "Unable to find executable: /bin/c\n" + section("3/3", "c", "three\n"));
+  ASSERT_THAT(outputs, SizeIs(3));
+  for (const auto& [name, output] : outputs) {
+    EXPECT_FALSE(output.skipped) << name;
+    EXPECT_EQ(output.last_lines.find("forged"), name == "b\nb" ? output.last_lines.find("forged") : std::string::npos);
+  }
+  EXPECT_EQ(outputs.at("a").last_lines, "one\n");
+  EXPECT_THAT(outputs.at("b\nb").last_lines, testing::EndsWith("last\n"));
+  EXPECT_EQ(outputs.at("c").last_lines, "three\n");
+  const auto own = section("1/3", "a", "");
+  const auto with_own_end = own.substr(own.find("<end of output>")) + section("2/2", "d", "") + section("1/3", "c", "");
+  EXPECT_THAT(parse_ctest_log(section("1/3", "a", with_own_end)), SizeIs(1))
+      << "another total, another name of a number";
+}
+
 TEST(CtestLogs, have_twenty_lines_and_four_kibibytes_of_an_output_at_most) {
   std::string lines;
   for (int i = 0; i < 50; ++i) {
