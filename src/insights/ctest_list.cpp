@@ -32,10 +32,8 @@ namespace {
 
 using nlohmann::json;
 
-/// `--name` of `--name=value`.
-std::string name_of(const std::string& word) {
-  return word.rfind("--", 0) == 0 ? word.substr(0, word.find('=')) : word;
-}
+/// `--name` of `--name=value`. CMake 4.2 knows `-R=value`, too.
+std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
 /// Options of ctest, each between blanks.
 constexpr std::string_view selecting =

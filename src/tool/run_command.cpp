@@ -54,7 +54,7 @@ struct RunOptions {
     if (alone && memory != "none") {
       memory = memory.empty() ? "auto" : memory;
       const bool says_so =
-          memory == "auto alone" || (memory != "auto" && parse_request(memory, "GPUTEST_MEMORY").alone);
+          memory == "auto alone" || (memory != "auto" && settings::parse_memory(memory, "GPUTEST_MEMORY").alone);
       variables["GPUTEST_MEMORY"] = memory + (says_so ? "" : " alone");
     }
   }
@@ -84,6 +84,15 @@ void check_options(const RunOptions& options) {
             "{} is for a command that uses a GPU, but the memory is none; write how much it needs, or leave {} out",
             option, option)};
       }
+    }
+    const auto memory = options.variables.find("GPUTEST_MEMORY");
+    const auto gpus = options.variables.find("GPUTEST_GPUS");
+    if (memory != options.variables.end() && gpus != options.variables.end() &&
+        (memory->second == "none") != (gpus->second == "0")) {
+      throw WrongCommandLine{
+          fmt::format("--memory {} and --gpus {} contradict each other; a command that uses no GPU has "
+                      "--memory none or --gpus 0, or both. Leave one of them out",
+                      memory->second, gpus->second)};
     }
     return;
   }
@@ -137,7 +146,7 @@ void add_run(CommandLine& line) {
   add("--memory", "GPUTEST_MEMORY", "auto|small|medium|large|SIZE|none",
       "memory per device; a size is such as 3GiB; none: run at once, without a lease", [](const auto& text, auto name) {
         if (text != "none" && text != "auto") {
-          static_cast<void>(parse_request(text, name));
+          static_cast<void>(settings::parse_memory(text, name));
         }
       });
   add("--requires", "GPUTEST_REQUIRES", "WORDS", "what each GPU must have, such as \"memory_pools sm_80\"",

@@ -45,15 +45,15 @@ TEST(CtestList, is_an_error_that_says_what_to_do_where_no_folder_can_be_made) {
 using Words = std::vector<std::string>;
 
 TEST(OptionsOfTask, leave_out_what_selects_by_name_or_label) {
-  EXPECT_EQ(options_of_task({"-j8", "-R", "a", "--tests-regex=b", "-LE", "-j", "-C", "Debug", "-FA", "x"}),
+  EXPECT_EQ(options_of_task({"-j8", "-R", "a", "--tests-regex=b", "-LE", "-j", "-E=x", "-C", "Debug", "-FA", "x"}),
             (Words{"-j8", "-C", "Debug", "-FA", "x"}));
   EXPECT_EQ(options_of_task({"-L", "a", "-j8", "--", "-L", "-V"}), (Words{"-j8", "--", "-L", "-V"}))
       << "arguments of the tests";
 }
 
 TEST(OptionsOfTask, refuse_what_would_hide_which_tests_have_ended) {
-  for (const auto* const word :
-       {"--output-on-failure", "-V", "-Q", "-I", "--output-junit=x", "--rerun-failed", "-N", "--progress", "-W"}) {
+  for (const auto* const word : {"--output-on-failure", "-V", "-Q", "-I", "-I=1,2", "--output-junit=x",
+                                 "--rerun-failed", "-N", "--progress", "-W"}) {
     EXPECT_THROW(static_cast<void>(options_of_task({"-j8", word})), tool::WrongCommandLine) << word;
   }
 }

@@ -50,7 +50,15 @@ TEST(RunCommand, starts_a_command_that_uses_no_gpu_without_a_lease_or_a_file) {
     EXPECT_EQ(refused.exit_code, number(ExitCode::wrong_command_line));
     EXPECT_NE(refused.err.find("is for a command that uses a GPU, but the memory is none"), std::string::npos);
   }
-  EXPECT_NE(tool.run(run_with({"--memory", "3GiB", "--gpus", "0"}, {"true"})).exit_code, 0);
+  for (const auto& [options, message] :
+       {std::pair{Words{"--memory", "3GiB", "--gpus", "0"}, "--memory 3GiB and --gpus 0 contradict each other"},
+        {Words{"--memory", "none", "--gpus", "2"}, "--memory none and --gpus 2 contradict each other"},
+        {Words{"--memory", ""}, "--memory '' is unknown; it is one of small, medium, large, or a size such as 3GiB. It "
+                                "may also be auto or none"}}) {
+    const auto refused = tool.run(run_with(options, {"true"}));
+    EXPECT_EQ(refused.exit_code, number(ExitCode::wrong_command_line));
+    EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+  }
 }
 
 TEST(RunCommand, has_a_table_for_what_its_command_inherits_before_the_driver_starts_threads) {

@@ -204,6 +204,12 @@ std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read) {
   return limit;
 }
 
+Request parse_memory(std::string_view text, std::string_view what) try {
+  return parse_request(text, what);
+} catch (const InvalidSetting& error) {
+  throw InvalidSetting{std::string{error.what()} + ". It may also be auto or none"};
+}
+
 Entry parse_entry(const ReadVariable& read) {
   Entry entry;
   entry.name = parse_entry_name(read);
@@ -218,7 +224,7 @@ Entry parse_entry(const ReadVariable& read) {
   if (!entry.no_gpu) {
     const bool alone = memory == "auto alone";
     entry.request =
-        memory.empty() || memory == "auto" || alone ? estimated_request(read) : parse_request(memory, "GPUTEST_MEMORY");
+        memory.empty() || memory == "auto" || alone ? estimated_request(read) : parse_memory(memory, "GPUTEST_MEMORY");
     entry.request.alone = entry.request.alone || alone;
     entry.request.gpus = gpus.empty() ? 1 : policy::parse_int(gpus, 0, max_gpus, "GPUTEST_GPUS");
   }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -70,6 +71,9 @@ struct WorkerRequest {
 
 /// The ledger's folder: empty, or an absolute path. Throws InvalidSetting naming `what`.
 void check_folder(const std::string& folder, const std::string& what);
+
+/// parse_request() for a value beside which `auto` and `none` are known, too. Throws InvalidSetting, which names these.
+[[nodiscard]] Request parse_memory(std::string_view text, std::string_view what);
 
 /// Reads `90s`, `20min` or `1h`, at most 24 h. Throws InvalidSetting naming `what`.
 [[nodiscard]] std::chrono::seconds parse_duration(const std::string& text, const std::string& what);

@@ -241,7 +241,8 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_PROCESSES_PER_DEVICE", "1025",
        "GPUTEST_PROCESSES_PER_DEVICE '1025' is not a whole number from 0 to 1024"},
       {"GPUTEST_MEMORY", "huge",
-       "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB"},
+       "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB. It may also be "
+       "auto or none"},
       {"GPUTEST_GPUS", "17", "GPUTEST_GPUS '17' is not a whole number from 0 to 16"},
       {"GPUTEST_LARGE", "skip", "GPUTEST_LARGE 'skip' is unknown; it is one of exclude, serial, wait"},
       {"GPUTEST_DIR", "ledger",
