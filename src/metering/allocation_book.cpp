@@ -2,6 +2,7 @@
 #include "metering/allocation_book.hpp"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -45,8 +46,20 @@ std::uint64_t AllocationBook::total(const Sums& sums) {
   return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }
 
+std::unique_lock<os::Mutex> AllocationBook::lock() {
+  std::unique_lock guard{mutex_};
+  if (mutex_.was_locked_at_fork()) { // half-written, and the parent's: this process has allocated nothing yet
+    new (&entries_) decltype(entries_);
+    new (&devices_) decltype(devices_);
+    new (&limits_) decltype(limits_);
+    asks_ = false;
+    asked_by_thread = {};
+  }
+  return guard;
+}
+
 void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   forget_asked();
   const auto [place, is_new] = entries_.try_emplace(address, Entry{allocation, period_});
   if (!is_new) {
@@ -65,7 +78,7 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
 
 void AllocationBook::ask_beyond(devices::Meter::Limits limits, devices::Meter::Ask ask) {
   auto new_limits = ask ? std::make_shared<const Limits>(Limits{std::move(limits), std::move(ask)}) : nullptr;
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   limits_.swap(new_limits);
   asks_ = limits_ != nullptr;
 }
@@ -73,7 +86,7 @@ void AllocationBook::ask_beyond(devices::Meter::Limits limits, devices::Meter::A
 void AllocationBook::ask(const Allocation& allocation) {
   std::shared_ptr<const Limits> limits;
   {
-    const std::lock_guard guard{mutex_};
+    const auto guard = lock();
     forget_asked();
     if (!limits_ || allocation.bytes == 0) {
       return;
@@ -110,7 +123,7 @@ bool AllocationBook::will_be_refused(const Allocation& asked, const OfDevice& of
 }
 
 void AllocationBook::settle() {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   forget_asked();
 }
 
@@ -122,7 +135,7 @@ void AllocationBook::forget_asked() {
 }
 
 void AllocationBook::refuse(int device, std::uint64_t bytes) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   forget_asked();
   auto& of_device = devices_[device];
   of_device.refused.insert(total(of_device.now) + bytes);
@@ -132,13 +145,13 @@ void AllocationBook::refuse(int device, std::uint64_t bytes) {
 }
 
 void AllocationBook::tell_free(int device, std::uint64_t bytes) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   auto& free = devices_[device].free;
   free = std::max(free, bytes);
 }
 
 void AllocationBook::remove(std::uint64_t address) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   const auto place = entries_.find(address);
   if (place != entries_.end()) {
     take_off(place->second);
@@ -147,7 +160,7 @@ void AllocationBook::remove(std::uint64_t address) {
 }
 
 void AllocationBook::remove_owner(std::uint64_t owner) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   for (auto place = entries_.begin(); place != entries_.end();) {
     if (owner != 0 && place->second.allocation.owner == owner) {
       take_off(place->second);
@@ -166,7 +179,7 @@ void AllocationBook::take_off(const Entry& entry) {
 }
 
 void AllocationBook::begin() {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   ++period_;
   for (auto& [device, of_device] : devices_) {
     of_device.at_begin = of_device.at_peak = of_device.now;
@@ -179,7 +192,7 @@ void AllocationBook::begin() {
 
 /// The figures if `asked`, of which no bytes ask for nothing, were made, and all that other threads ask for there.
 devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   devices::Usage usage;
   usage.evidence = devices::Evidence::exact;
   using Group = std::pair<devices::AllocationKind, std::string>;

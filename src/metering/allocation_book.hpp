@@ -90,6 +90,7 @@ private:
     devices::Meter::Ask ask;
   };
 
+  [[nodiscard]] std::unique_lock<os::Mutex> lock();
   static std::uint64_t total(const Sums& sums);
   static bool will_be_refused(const Allocation& asked, const OfDevice& of_device, Bytes total);
   [[nodiscard]] devices::Usage so_far_with(const Allocation& asked);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "metering/allocation_book.hpp"
 
+#include "support/in_child.hpp"
+
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <thread>
 #include <vector>
@@ -55,6 +58,26 @@ TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
   EXPECT_EQ(left[1].function, "cuMemAlloc");
   EXPECT_EQ(left[1].bytes, 3_MiB);
   EXPECT_EQ(left[1].count, 2U);
+}
+
+TEST_F(AllocationBookTest, can_be_used_in_a_process_that_is_forked_while_another_thread_allocates) {
+  std::atomic<bool> goes_on{true};
+  std::thread other{[&] {
+    for (std::uint64_t address = 2; goes_on; ++address) {
+      add(address, 1_MiB);
+      book_.remove(address - 8);
+    }
+  }};
+  for (int forks = 0; forks < 20; ++forks) { // most of them while the other thread has the mutex
+    EXPECT_EQ(tests::in_child([&] {
+                book_.begin();
+                add(1, 1_GiB);
+                return book_.so_far().devices.at(0).peak == 1_GiB ? 0 : 1;
+              }),
+              0);
+  }
+  goes_on = false;
+  other.join();
 }
 
 TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {

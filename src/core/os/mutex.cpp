@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <new>
+#include <utility>
 
 #include <pthread.h>
 
@@ -33,7 +35,7 @@ struct OfThread {
       --place;
     }
     if (place == 0) {
-      return; // such as in a forked process
+      return;
     }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     places[place - 1].store(nullptr, std::memory_order_relaxed);
@@ -47,11 +49,38 @@ struct OfThread {
 
 thread_local OfThread of_thread{};
 
-const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] { of_thread.count = 0; });
+/// By which this process descends from the one that began all this.
+std::atomic<unsigned> forks{0};
+std::mutex freeing;
+
+const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] {
+  of_thread.count = 0;
+  new (&freeing) std::mutex;
+  ++forks;
+});
 
 } // namespace
 
+void Mutex::free_after_fork() noexcept {
+  if (forks_ == forks) {
+    return;
+  }
+  const std::lock_guard guard{freeing};
+  if (forks_ != forks) {
+    if (mutex_.try_lock()) {
+      mutex_.unlock();
+    } else {
+      new (&mutex_) std::mutex;
+      was_locked_at_fork_ = true;
+    }
+    forks_ = forks.load();
+  }
+}
+
+bool Mutex::was_locked_at_fork() noexcept { return std::exchange(was_locked_at_fork_, false); }
+
 void Mutex::lock() {
+  free_after_fork();
   of_thread.add(this);
   mutex_.lock();
 }
@@ -60,6 +89,7 @@ bool Mutex::try_lock() {
   if (is_of_this_thread()) {
     return false;
   }
+  free_after_fork();
   of_thread.add(this);
   const bool locked = mutex_.try_lock();
   if (!locked) {
@@ -69,8 +99,10 @@ bool Mutex::try_lock() {
 }
 
 void Mutex::unlock() noexcept {
-  mutex_.unlock();
-  of_thread.remove(this);
+  if (is_of_this_thread()) { // else it was locked before a fork, and is free
+    mutex_.unlock();
+    of_thread.remove(this);
+  }
 }
 
 bool Mutex::is_of_this_thread() const noexcept {

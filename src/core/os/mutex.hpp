@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 namespace gputest::os {
 
 /// A mutex of this process's threads. A signal handler can tell whether the call that it has interrupted has it: it
 /// must not wait for it then, because that call goes on only when the handler has returned.
+///
+/// In a forked process it is free: a thread that only the parent has would never unlock it.
 class Mutex {
 public:
   Mutex() = default;
@@ -18,6 +21,10 @@ public:
   [[nodiscard]] bool try_lock();
   void unlock() noexcept;
 
+  /// With the mutex: whether it was locked when this process was forked, so that what it protects may be half-written.
+  /// Says it once.
+  [[nodiscard]] bool was_locked_at_fork() noexcept;
+
   /// Whether this thread has it, or waits for it.
   [[nodiscard]] bool is_of_this_thread() const noexcept;
 
@@ -25,7 +32,11 @@ public:
   [[nodiscard]] static bool any_of_this_thread() noexcept;
 
 private:
+  void free_after_fork() noexcept;
+
   std::mutex mutex_;
+  std::atomic<unsigned> forks_{0}; ///< before this process, when it was locked last
+  bool was_locked_at_fork_ = false;
 };
 
 } // namespace gputest::os

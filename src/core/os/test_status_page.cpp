@@ -3,6 +3,7 @@
 
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
+#include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 
 #include <gputest/error.hpp>
@@ -189,7 +190,7 @@ std::string now_in(const Text& text) {
 }
 
 struct OfProcess {
-  std::mutex mutex;
+  Mutex mutex;
   std::shared_ptr<TestStatusPage> page;
   std::atomic<Output> output{Output::free};
 };
@@ -295,8 +296,10 @@ policy::EntryReport TestStatusPage::report() const {
 }
 
 microseconds TestStatusPage::now() const noexcept {
-  std::call_once(clock_is_read_, [this] { clock_offset_ = clock_offset(); });
-  return std::chrono::duration_cast<microseconds>(KernelClock::now().time_since_epoch() - clock_offset_);
+  if (clock_offset_.load() == unread) {
+    clock_offset_ = clock_offset();
+  }
+  return std::chrono::duration_cast<microseconds>(KernelClock::now().time_since_epoch() - clock_offset_.load());
 }
 
 nanoseconds TestStatusPage::waited() const noexcept {

@@ -7,9 +7,9 @@
 
 #include <gputest/test_run.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -102,6 +102,7 @@ public:
 
 private:
   struct Words;
+  static constexpr auto unread = std::chrono::nanoseconds::max();
   TestStatusPage(const Descriptor& file, std::string path);
   [[nodiscard]] static std::shared_ptr<Words> map(const Descriptor& file);
   /// The same for all processes, in whichever time namespaces they are.
@@ -110,9 +111,9 @@ private:
 
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
-  std::shared_ptr<Words> words_;         ///< mapped
-  mutable std::once_flag clock_is_read_; ///< by the processes that wait, which are few, and the watcher
-  mutable std::chrono::nanoseconds clock_offset_{0};
+  std::shared_ptr<Words> words_; ///< mapped
+  /// Read by the processes that wait, which are few, and the watcher.
+  mutable std::atomic<std::chrono::nanoseconds> clock_offset_{unread};
   std::optional<KernelClock::time_point> seen_waiting_since_;
   std::chrono::microseconds observed_at_{0};
   bool stands_still_ = false; ///< those that wait do not go on

@@ -114,9 +114,6 @@ struct Log {
 
   /// Finds the file, and makes it if it is not there.
   void open() {
-    if (std::exchange(opened, true)) {
-      return;
-    }
     if (!configured) {
       folder = settings::of_process().log;
       entry = settings::parse_entry_name(os::read_variable);
@@ -149,7 +146,10 @@ struct Log {
       return;
     }
     try {
-      open();
+      if (!opened) {
+        open();
+        opened = true; // not before: a process that is forked meanwhile opens it itself
+      }
       std::string lines;
       const auto own = os::own_pid();
       for (const auto& event : events) {

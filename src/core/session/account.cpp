@@ -7,24 +7,34 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace gputest::session {
 
+std::unique_lock<os::Mutex> Account::lock() {
+  std::unique_lock guard{mutex_};
+  if (mutex_.was_locked_at_fork()) { // half-written, and of the parent's memory
+    new (&held_) decltype(held_);
+    new (&places_) decltype(places_);
+  }
+  return guard;
+}
+
 void Account::guard() {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   guarded_ = true;
 }
 
 void Account::open(LeaseLimits limits) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   limits_ = std::move(limits);
   ++lease_;
   held_.clear();
 }
 
 Closing Account::close() noexcept {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   if (!std::exchange(limits_, std::nullopt)) {
     return {};
   }
@@ -60,7 +70,7 @@ Closing Account::close() noexcept {
 }
 
 unsigned Account::reserve(const Allocation& allocation) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   Bytes& held = held_[allocation.device];
   if (limits_) {
     const auto index = static_cast<std::size_t>(allocation.device);
@@ -78,17 +88,17 @@ unsigned Account::reserve(const Allocation& allocation) {
 }
 
 void Account::cancel(const Allocation& allocation, unsigned lease) noexcept {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   give_back({allocation, lease});
 }
 
 void Account::add(void* pointer, const Allocation& allocation, unsigned lease) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   places_[pointer] = {allocation, lease};
 }
 
 std::optional<Allocation> Account::remove(void* pointer) noexcept {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   const auto place = places_.find(pointer);
   if (place == places_.end()) {
     return std::nullopt;

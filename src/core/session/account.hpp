@@ -69,6 +69,7 @@ private:
     Allocation allocation;
     unsigned lease = 0; ///< under which it was reserved
   };
+  [[nodiscard]] std::unique_lock<os::Mutex> lock();
   void give_back(const Held& held) noexcept;
 
   os::Mutex mutex_;

@@ -2,6 +2,7 @@
 #include <gputest/memory_resource.hpp>
 
 #include "core/devices/device_list.hpp"
+#include "core/os/mutex.hpp"
 #include "core/policy/request.hpp"
 #include "core/session/account.hpp"
 #include "core/session/messages.hpp"
@@ -28,7 +29,7 @@ devices::ThisProcess& process() {
 }
 
 void tell_once(const std::string& text) {
-  static std::mutex mutex;
+  static os::Mutex mutex;
   static std::set<std::string>& printed = *new std::set<std::string>; // NOLINT(cppcoreguidelines-owning-memory)
   const std::lock_guard guard{mutex};
   if (printed.insert(text).second) {

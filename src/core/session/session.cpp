@@ -32,7 +32,7 @@ std::string program_name() {
 /// What all Sessions of this process share. There is one Session at a time, because the ledger has one claim of a
 /// process. Never destroyed: memory may be freed by a global variable's destructor.
 struct OfProcess {
-  std::mutex mutex;
+  os::Mutex mutex;
   pid_t pid = 0;                     ///< of the process that made the gate; one forked from it may make its own
   std::weak_ptr<session::Gate> gate; ///< of the Session
   /// Chosen by each Session that has entered, the last one's at the end: what current_devices() has returned stays.

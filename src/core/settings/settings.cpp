@@ -2,6 +2,7 @@
 #include "core/settings/settings.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/mutex.hpp"
 
 #include <gputest/error.hpp>
 
@@ -79,7 +80,7 @@ std::string chosen_log(const ReadVariable& read) {
 }
 
 struct OfProcess {
-  std::mutex mutex;
+  os::Mutex mutex;
   std::optional<Settings> settings;
 };
 

@@ -10,7 +10,6 @@
 #include <gputest/error.hpp>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -135,22 +134,11 @@ struct FileLock::Kernel {
 
   /// Those of this process. By the file and not by its path, which may lead to another file tomorrow.
   struct All {
-    std::mutex mutex;
+    Mutex mutex;
     std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Kernel>> files;
   };
   static All& all() {
     static auto& all = *new All; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
-    // In a forked child the thread mutexes may be locked by threads that only the parent has.
-    static const int watches_forks = ::pthread_atfork([] { all.mutex.lock(); }, [] { all.mutex.unlock(); },
-                                                      [] {
-                                                        for (const auto& [identity, file] : all.files) {
-                                                          if (const auto kernel = file.lock()) {
-                                                            new (&kernel->threads) Mutex;
-                                                          }
-                                                        }
-                                                        all.mutex.unlock();
-                                                      });
-    static_cast<void>(watches_forks);
     return all;
   }
 
@@ -169,6 +157,9 @@ struct FileLock::Kernel {
 FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
   auto& all = Kernel::all();
   const std::lock_guard guard{all.mutex};
+  if (all.mutex.was_locked_at_fork()) { // half-written; and no lock is inherited that closing a file could drop
+    new (&all.files) decltype(all.files);
+  }
   // Looked for before it is opened: to close one more descriptor of it would drop a lock that this process has.
   if (const auto seen = FileIdentity::at(file)) {
     kernel_ = all.files[{seen->device, seen->inode}].lock();
