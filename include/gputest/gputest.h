@@ -23,12 +23,14 @@
    on_wait: its request is withdrawn. C functions that it has called need unwind tables then, which compilers make by
    default.
 
-   Signal handlers: one that has interrupted a function of the library may call exit(). gputest_close() does nothing
-   there, and the end of the process gives everything back. Functions with the session return GPUTEST_ERROR. No other
-   function may be called.
+   exit(): a thread may call it while another one waits. gputest_close() does nothing then, and the end of the process
+   gives everything back.
 
-   Forks: a child process must not use its parent's session: calls return GPUTEST_ERROR. It may use the devices while
-   the parent holds a lease.
+   Signal handlers: one that has interrupted a function of the library may call exit(), as a thread may. Functions with
+   the session return GPUTEST_ERROR. No other function may be called.
+
+   Forks: a child process must not use its parent's session: calls return GPUTEST_ERROR. It may open its own, and it may
+   use the devices while the parent holds a lease. If on_wait forks, the child has no part in the wait.
 
    Pointers: a session that is NULL or closed, and NULL in place of a result, are refused (GPUTEST_INVALID).
 
@@ -94,7 +96,8 @@ int gputest_open(const gputest_settings* settings, gputest_session** session);
 
 /* Releases the lease, closes the session and frees it. GPUTEST_LEASE_OF gets its earlier value back. The memory of the
    process's CUDA context stays counted until the process exits. Does nothing for NULL, for a closed session, and in a
-   forked child. Does nothing either in a signal handler that has interrupted another function. */
+   forked child. Does nothing either while another thread waits, and in a signal handler that has interrupted another
+   function. */
 void gputest_close(gputest_session* session);
 
 /* Chooses `gpus` devices (1 to 16), fewer if this process may use fewer, and sets CUDA_VISIBLE_DEVICES to them. It

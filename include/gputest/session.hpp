@@ -44,9 +44,10 @@ struct Findings {
 /// adapter for its test framework.
 ///
 /// At most one object exists in a process; it lives until the process needs no device any more. Thread-safe; while a
-/// call blocks, calls of other threads wait, including those of a Lease. A forked process must not use that of its
-/// parent: what asks or sets something throws Error, and the rest does nothing. It may make its own. No other interface
-/// of gputest reads a setting from the environment in a process that has one; enter() and report_end() read
+/// call blocks, calls of other threads wait, but for those that give a lease back: there is none then. A thread may
+/// call exit() meanwhile, and the end of the process gives everything back. A forked process must not use the object of
+/// its parent: what asks or sets something throws Error, and the rest does nothing. It may make its own. No other
+/// interface of gputest reads a setting from the environment in a process that has one; enter() and report_end() read
 /// GPUTEST_ENTRY, and remove it.
 class Session {
 public:

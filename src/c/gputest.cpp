@@ -62,6 +62,10 @@ namespace {
 struct Stopped {};
 
 thread_local std::string message;
+thread_local const char* said_last = "";
+
+/// The session that this thread is in a call with.
+thread_local std::atomic<const gputest_session*> called{nullptr};
 
 /// The open session: a process has one at most. A program may have kept a pointer to one that it has closed.
 std::atomic<gputest_session*> opened{nullptr};
@@ -75,6 +79,7 @@ std::atomic<pid_t> closed_by{0};
 
 int said(gputest_result result, std::string text) {
   message = std::move(text);
+  said_last = message.c_str();
   return result;
 }
 
@@ -148,11 +153,33 @@ Session& session_of(const gputest_session* given) {
     throw Error{"this process was forked from the one that opened the gputest_session, and must not use it: open its "
                 "own, or leave the lease to its parent"};
   }
-  if (os::Mutex::any_of_this_thread()) {
-    throw Error{"this thread is in another call with the gputest_session: a signal handler, and on_wait, must not use "
-                "it"};
-  }
   return session->session;
+}
+
+/// Whether a call of this thread goes on only after this one.
+bool is_in_call(const gputest_session* session) {
+  return os::Mutex::any_of_this_thread() || (session != nullptr && session == called);
+}
+
+/// guarded(), for a call with the session.
+template <class Call>
+int with(const gputest_session* session, const Call& call) {
+  if (is_in_call(session)) {
+    said_last = // without memory, of which the interrupted call may be making some
+        "this thread is in another call with the gputest_session: a signal handler, and on_wait, must not use it";
+    return GPUTEST_ERROR;
+  }
+  struct InCall {
+    explicit InCall(const gputest_session* session) : before{called.exchange(session)} {}
+    ~InCall() { called = before; }
+    InCall(const InCall&) = delete;
+    InCall& operator=(const InCall&) = delete;
+    const gputest_session* before;
+  };
+  return guarded([&] {
+    const InCall in_call{session};
+    return call(session_of(session));
+  });
 }
 
 /// The environment, with what the struct says in place of the variables. No watcher can run a process of this library
@@ -286,8 +313,7 @@ private:
 
 int lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait,
           bool test_begins) {
-  return guarded([&] {
-    auto& own = session_of(session);
+  return with(session, [&](Session& own) {
     const auto asked = request_of(checked(request, "gputest_request"), own.entry());
     const auto test = text_of(who);
     const WaitingAs waiting{*session, wait};
@@ -358,7 +384,7 @@ extern "C" {
 
 const char* gputest_version(void) { return GPUTEST_VERSION; }
 
-const char* gputest_message(void) { return message.c_str(); }
+const char* gputest_message(void) { return said_last; }
 
 int gputest_parse_bytes(const char* text, uint64_t* bytes) {
   return guarded([&] { place_of(bytes, "bytes") = parse_bytes(text_of(text)).count(); });
@@ -391,8 +417,11 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
 }
 
 void gputest_close(gputest_session* session) {
-  if (session == nullptr || session != opened || session->pid != os::own_pid() || os::Mutex::any_of_this_thread() ||
-      !opened.compare_exchange_strong(session, nullptr)) {
+  if (session == nullptr || session != opened || session->pid != os::own_pid() || is_in_call(session)) {
+    return;
+  }
+  if (std::unique_lock nobody_waits{session->waiting, std::try_to_lock};
+      !nobody_waits || !opened.compare_exchange_strong(session, nullptr)) {
     return;
   }
   opened_by = 0;
@@ -426,8 +455,7 @@ int gputest_check(const gputest_request* request) {
 }
 
 int gputest_enter(gputest_session* session, const gputest_request* requests, size_t count, const gputest_wait* wait) {
-  return guarded([&] {
-    auto& own = session_of(session);
+  return with(session, [&](Session& own) {
     Plan plan;
     for (std::size_t i = 0; i < count; ++i) {
       plan.requests.push_back(request_of(checked(requests + i, "gputest_request"), own.entry()));
@@ -441,13 +469,13 @@ int gputest_enter(gputest_session* session, const gputest_request* requests, siz
 
 size_t gputest_device_count(const gputest_session* session) {
   std::size_t count = 0;
-  static_cast<void>(guarded([&] { count = session_of(session).devices().size(); }));
+  static_cast<void>(with(session, [&](const Session& own) { count = own.devices().size(); }));
   return count;
 }
 
 int gputest_get_device(const gputest_session* session, size_t index, gputest_device* device) {
-  return guarded([&] {
-    const auto& devices = session_of(session).devices();
+  return with(session, [&](const Session& own) {
+    const auto& devices = own.devices();
     auto& place = place_of(device, "gputest_device");
     if (index >= devices.size()) {
       throw InvalidSetting{"there is no device " + std::to_string(index) + " of " + std::to_string(devices.size())};
@@ -462,14 +490,11 @@ int gputest_begin(gputest_session* session, const gputest_request* request, cons
 }
 
 int gputest_test_begins(gputest_session* session, const char* who) {
-  return guarded([&] {
-    static_cast<void>(session_of(session));
-    detail::TestRun::of_process().running(text_of(who));
-  });
+  return with(session, [&](Session& /*own*/) { detail::TestRun::of_process().running(text_of(who)); });
 }
 
 int gputest_count_unleased(gputest_session* session, const char* where) {
-  return guarded([&] { session_of(session).count_unleased(text_of(where)); });
+  return with(session, [&](Session& own) { own.count_unleased(text_of(where)); });
 }
 
 int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
@@ -477,19 +502,19 @@ int gputest_lease(gputest_session* session, const gputest_request* request, cons
 }
 
 void gputest_release(gputest_session* session) {
-  static_cast<void>(guarded([&] { session_of(session).release(); }));
+  static_cast<void>(with(session, [](Session& own) { own.release(); }));
 }
 
 int64_t gputest_allocated(gputest_session* session) {
   int64_t bytes = -1;
-  static_cast<void>(guarded([&] { bytes = bytes_of(session_of(session).allocated()); }));
+  static_cast<void>(with(session, [&](const Session& own) { bytes = bytes_of(own.allocated()); }));
   return bytes;
 }
 
 int gputest_end(gputest_session* session, const char* who, gputest_findings* findings) {
-  const int released = guarded([&] {
+  const int released = with(session, [&](Session& own) {
     static_cast<void>(checked(findings, "gputest_findings"));
-    session_of(session).release();
+    own.release();
   });
   const int result = released == GPUTEST_OK ? gputest_examine(session, who, findings) : released;
   if (released == GPUTEST_OK) {
@@ -499,8 +524,7 @@ int gputest_end(gputest_session* session, const char* who, gputest_findings* fin
 }
 
 int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings) {
-  return guarded([&] {
-    auto& own = session_of(session);
+  return with(session, [&](Session& own) {
     const auto size = checked(findings, "gputest_findings").size;
     const std::lock_guard guard{session->examining};
     session->findings = own.examine(text_of(who));
@@ -520,8 +544,7 @@ int gputest_examine(gputest_session* session, const char* who, gputest_findings*
 }
 
 const char* gputest_explain_out_of_memory(gputest_session* session, const char* who) {
-  const int result = guarded([&] {
-    auto& own = session_of(session);
+  const int result = with(session, [&](Session& own) {
     const std::lock_guard guard{session->examining};
     session->explanation = own.explain_out_of_memory(text_of(who));
   });
@@ -548,8 +571,7 @@ int gputest_status(const gputest_settings* settings, void (*each)(const gputest_
 }
 
 int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
-  return guarded([&] {
-    static_cast<void>(session_of(session));
+  return with(session, [&](Session& /*own*/) {
     const auto& given = checked(end, "gputest_test_end");
     const auto result = text_of(given.result);
     constexpr std::array words{"passed", "failed", "skipped"};

@@ -55,6 +55,8 @@ std::unique_lock<os::Mutex> Gate::lock_if_possible() const {
   return is_forked() || os::Mutex::any_of_this_thread() ? std::unique_lock<os::Mutex>{} : std::unique_lock{mutex_};
 }
 
+bool Gate::is_in_use() const { return os::Mutex::any_of_this_thread() || !std::unique_lock{mutex_, std::try_to_lock}; }
+
 std::unique_lock<os::Mutex> Gate::lock() const {
   auto guard = lock_if_possible();
   if (!guard && !is_forked()) {
@@ -114,7 +116,7 @@ Outcome Gate::check(const Request& request, const std::string& test) {
   if (role_ == Role::in_place_of_parent) {
     return {};
   }
-  if (is_leased_ && test != held_.test) {
+  if (leased_ != 0 && test != held_.test) {
     measuring_.share();
   }
   return logged(check_devices(request, test), request, entry_, test);
@@ -122,7 +124,7 @@ Outcome Gate::check(const Request& request, const std::string& test) {
 
 /// Where several tests share a lease, those after the problem ask for none.
 Outcome Gate::check_devices(const Request& request, const std::string& test) {
-  return is_leased_ && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test);
+  return leased_ != 0 && !broken_by_.empty() ? skip_after_problem(test) : place_.check(request, test);
 }
 
 bool Gate::would_check(const Request& request, const std::string& test) {
@@ -148,7 +150,7 @@ Outcome Gate::skip_after_problem(const std::string& test) const {
 Gate::Answer Gate::lease(const Request& request, const std::string& test) {
   check_request(request, test);
   const auto guard = lock();
-  if (is_leased_) {
+  if (leased_ != 0) {
     throw NestedLease{test + " asked for a lease of " + memory_text(request) + " while " +
                       (test == held_.test ? "it" : held_.test) + " has one of " + memory_text(held_.request) +
                       "; waiting for a second one could deadlock. Give the first back before"};
@@ -192,7 +194,7 @@ Outcome Gate::acquire(Request request, const std::string& test) {
       return {Outcome::Kind::fail, std::move(problem)};
     }
   }
-  is_leased_ = true;
+  leased_ = held_.number;
   if (asks) {
     measuring_.begin_leased_period(request, test);
   }
@@ -203,10 +205,7 @@ Outcome Gate::acquire(Request request, const std::string& test) {
   return {};
 }
 
-bool Gate::holds(std::uint64_t number) const {
-  const auto guard = lock_if_possible();
-  return is_leased_ && held_.number == number;
-}
+bool Gate::holds(std::uint64_t number) const { return number != 0 && leased_ == number; }
 
 std::optional<Bytes> Gate::allocated() const {
   const auto guard = lock_if_possible();
@@ -214,11 +213,15 @@ std::optional<Bytes> Gate::allocated() const {
 }
 
 void Gate::release(std::optional<std::uint64_t> number) noexcept {
+  const auto is_held = [&] { return number ? holds(*number) : leased_ != 0; };
+  if (!is_held()) {
+    return; // without the mutex, which a thread may have that waits for a lease, and exit() may be called meanwhile
+  }
   const auto guard = lock_if_possible();
-  if (!guard || !is_leased_ || (number && *number != held_.number)) {
+  if (!guard || !is_held()) {
     return;
   }
-  is_leased_ = false;
+  leased_ = 0;
   const auto memory = Account::instance().close();
   // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
   if (role_ != Role::in_place_of_parent) {
@@ -235,7 +238,7 @@ Findings Gate::examine(const std::string& test) {
   if (!guard) {
     return {};
   }
-  if (is_leased_) {
+  if (leased_ != 0) {
     note_error(test, process_.synchronize_and_trim().error);
     add_problems(measuring_.check_overuse());
   }
@@ -307,14 +310,14 @@ void Gate::note_error(const std::string& test, const std::string& error) {
 
 void Gate::count_unleased(const std::string& where) {
   const auto guard = lock_if_possible();
-  if (guard && role_ != Role::in_place_of_parent && !is_leased_) {
+  if (guard && role_ != Role::in_place_of_parent && leased_ == 0) {
     note_error(where, find_unleased(where));
   }
 }
 
 void Gate::watch_unleased(const std::string& test) {
   const auto guard = lock_if_possible();
-  if (guard && role_ != Role::in_place_of_parent && !is_leased_) {
+  if (guard && role_ != Role::in_place_of_parent && leased_ == 0) {
     measuring_.watch(test);
   }
 }
@@ -325,7 +328,7 @@ std::string Gate::explain_out_of_memory(const std::string& test, bool may_run_ag
   if (!guard || is_forked() || role_ == Role::in_place_of_parent || !place_.has_devices()) {
     return {};
   }
-  const auto* const held = is_leased_ ? &held_.request : nullptr;
+  const auto* const held = leased_ != 0 ? &held_.request : nullptr;
   const auto grown = measuring_.grown_to();
   const auto leased = grown || held == nullptr ? grown : std::optional{held_.bytes.front()};
   const auto beyond = place_.ledger().unleased_memory(place_.mask());
@@ -365,7 +368,7 @@ void Gate::hand_over() {
   if (place_.has_record()) {
     place_.ledger().inherit_across_exec();
   }
-  is_leased_ = false; // the program after exec() keeps the lease
+  leased_ = 0; // the program after exec() keeps the lease
 }
 
 void Gate::log_end_of_command(const devices::Usage& usage) const noexcept {

@@ -13,6 +13,7 @@
 #include <gputest/session.hpp>
 #include <gputest/settings.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -70,6 +71,10 @@ public:
 
   [[nodiscard]] bool holds(std::uint64_t number) const;
 
+  /// Whether a call uses it that goes on only after this one: of another thread, such as one that waits for its lease,
+  /// or of this one, where a signal handler has interrupted it.
+  [[nodiscard]] bool is_in_use() const;
+
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const Place& place() const { return place_; }
 
@@ -123,8 +128,8 @@ private:
   void log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept;
 
   [[nodiscard]] bool is_forked() const { return pid_ != os::own_pid(); }
-  /// Locks the mutex, unless that might take for ever: in a forked process, where a thread that only the parent has may
-  /// hold it, and wait for a device; and in a signal handler that has interrupted a call of gputest's.
+  /// Locks the mutex, unless the gate is that of the process that has forked this one, or a signal handler asks that
+  /// has interrupted a call of gputest's.
   [[nodiscard]] std::unique_lock<os::Mutex> lock_if_possible() const;
   /// The same; throws Error in place of locking nothing.
   [[nodiscard]] std::unique_lock<os::Mutex> lock() const;
@@ -138,8 +143,9 @@ private:
   Place place_;
   Measuring measuring_;
   Overhead::Now now_;
-  bool is_leased_ = false; ///< state leased: a test or a suite holds the lease
-  bool is_idle_ = false;   ///< state idle: in the ledger, without work
+  /// State leased: the number of the lease that a test or a suite holds; 0: none. Also read without the mutex.
+  std::atomic<std::uint64_t> leased_{0};
+  bool is_idle_ = false; ///< state idle: in the ledger, without work
   Role role_ = Role::tests;
   bool was_entered_ = false; ///< no longer in state outside: enter() was called, whatever came of it
   Held held_;

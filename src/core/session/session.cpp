@@ -81,9 +81,9 @@ Session::Session(Settings settings, Entry entry) {
 Session Session::from_environment() { return {settings_from_environment(), entry_from_environment()}; }
 
 Session::~Session() {
-  if (os::Mutex::any_of_this_thread()) {
-    // A signal handler calls exit(), and the call that it has interrupted uses the gate. The process's end gives all
-    // back. Without memory, of which that call may be making some.
+  if (gate_->is_in_use()) {
+    // A signal handler calls exit(), and the call that it has interrupted uses the gate; or another thread does. The
+    // process's end gives all back. Without memory, of which an interrupted call may be making some.
     using Kept = std::shared_ptr<session::Gate>;
     static std::aligned_storage_t<sizeof(Kept), alignof(Kept)> place;
     new (&place) Kept{std::move(gate_)};

@@ -412,6 +412,39 @@ TEST_F(CoreSession, lets_a_signal_handler_exit_while_its_thread_waits_for_a_leas
   EXPECT_EQ(tests::end_of(holder), -SIGKILL);
 }
 
+TEST_F(CoreSession, lets_a_thread_exit_while_another_one_waits_for_a_lease) {
+  settings_.devices = "simulated:1x4GiB,context=0";
+  const pid_t holder = tests::start_keeper([&] {
+    auto other = std::make_unique<Session>(settings_, entry_);
+    static_cast<void>(other->enter({}));
+    auto held = other->lease(2_GiB, "Sort.Keys");
+    return std::pair{std::move(other), std::move(held)};
+  });
+  EXPECT_EQ(tests::in_child([&] {
+              static Session session{settings_, entry_}; // which exit() ends, and with it:
+              static Lease lease;
+              static_cast<void>(session.enter({}));
+              lease = session.lease(1_GiB, "Sort.Odd");
+              session.release();
+              std::promise<void> waits;
+              session.while_waiting([&, is_told = false](const std::string&) mutable {
+                if (!std::exchange(is_told, true)) {
+                  waits.set_value();
+                }
+              });
+              std::thread{[&] {
+                waits.get_future().wait();
+                session.release();
+                std::exit(lease ? 4 : 3); // NOLINT
+              }}.detach();
+              static_cast<void>(session.lease(3_GiB, "Sort.Pairs"));
+              return 1;
+            }),
+            3);
+  ::kill(holder, SIGKILL);
+  EXPECT_EQ(tests::end_of(holder), -SIGKILL);
+}
+
 TEST_F(CoreSession, gives_nothing_of_its_lease_back_in_a_forked_process) {
   settings_.log = folder_.path() + "/log";
   auto& session = enter();
