@@ -302,7 +302,11 @@ public:
       session.session.set_entry(std::move(entry));
     }
   }
-  ~WaitingAs() { session_.session.while_waiting({}); }
+  ~WaitingAs() {
+    if (session_.pid == os::own_pid()) { // else on_wait has forked, and left the parent's wait
+      session_.session.while_waiting({});
+    }
+  }
   WaitingAs(const WaitingAs&) = delete;
   WaitingAs& operator=(const WaitingAs&) = delete;
 

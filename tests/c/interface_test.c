@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -318,14 +319,28 @@ static int raise_signal(const char* text, void* data) {
   return raise(SIGUSR1);
 }
 
-static void test_a_signal_handler_may_exit_during_a_wait(void) {
+static void* exit_in_thread(void* data) {
+  (void)data;
+  gputest_release(session_of_handler);
+  close_session();
+  exit(3);
+}
+
+static int wait_for_thread(const char* text, void* data) {
+  pthread_t thread;
+  (void)text;
+  (void)data;
+  return pthread_create(&thread, NULL, exit_in_thread, NULL) == 0 && pthread_join(thread, NULL) == 0;
+}
+
+static void test_exit_may_be_called_during_a_wait(int (*on_wait)(const char*, void*)) {
   const struct holder holder = start_holder();
   int status = 0;
   int holders = 0;
   const pid_t child = fork();
   if (child == 0) {
     const gputest_request request = of_memory("12GiB");
-    const gputest_wait wait = {sizeof wait, NULL, raise_signal, NULL};
+    const gputest_wait wait = {sizeof wait, NULL, on_wait, NULL};
     session_of_handler = entered("12GiB");
     atexit(close_session);
     signal(SIGUSR1, exit_in_handler);
@@ -335,6 +350,102 @@ static void test_a_signal_handler_may_exit_during_a_wait(void) {
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
   CHECK(gputest_status(&settings, count_holders, &holders) == GPUTEST_OK && holders == 1);
   end_of_holder(holder);
+}
+
+static void test_a_signal_handler_may_exit_during_a_wait(void) { test_exit_may_be_called_during_a_wait(raise_signal); }
+
+static void test_another_thread_may_exit_during_a_wait(void) { test_exit_may_be_called_during_a_wait(wait_for_thread); }
+
+/* The library asks for it in the middle of its calls, with and without its mutexes. */
+static int pids_until_signal;
+
+long syscall(long number, ...);
+
+pid_t getpid(void) {
+  if (pids_until_signal > 0 && --pids_until_signal == 0) {
+    raise(SIGUSR1);
+  }
+  return (pid_t)syscall(SYS_getpid);
+}
+
+static int signals;
+
+static void begin_in_handler(int number) {
+  const gputest_request request = of_memory("1GiB");
+  signal(number, begin_in_handler); /* again: it is for one signal */
+  ++signals;
+  CHECK(gputest_begin(session_of_handler, &request, "handler", NULL) == GPUTEST_ERROR);
+  CHECK(gputest_allocated(session_of_handler) == -1);
+  gputest_close(session_of_handler);
+}
+
+static void test_a_signal_handler_is_refused_wherever_it_has_interrupted_a_call(void) {
+  const gputest_request request = of_memory("1GiB");
+  gputest_findings findings;
+  int asked = 0;
+  findings.size = sizeof findings;
+  session_of_handler = entered("1GiB");
+  signal(SIGUSR1, begin_in_handler);
+  while (signals == asked) {
+    pids_until_signal = ++asked;
+    CHECK(gputest_begin(session_of_handler, &request, "interrupted", NULL) == GPUTEST_OK);
+    CHECK(gputest_end(session_of_handler, "interrupted", &findings) == GPUTEST_OK);
+    pids_until_signal = 0;
+  }
+  CHECK(signals > 1);
+  gputest_close(session_of_handler);
+}
+
+/* on_wait forks, and ends the wait in the child or goes on with it. */
+struct fork {
+  struct holder holder;
+  int calls;
+  int result; /* in the child */
+  int status; /* of the child */
+};
+
+static void count_waiters(const gputest_claimant* claimant, void* data) {
+  *(int*)data += strcmp(claimant->stage, "waiting") == 0 && claimant->lease_bytes == 12ULL << 30;
+}
+
+static int fork_and_see(const char* text, void* data) {
+  struct fork* const forks = data;
+  int waiters = 0;
+  pid_t child = 0;
+  (void)text;
+  if (forks->calls++ < 2) {
+    forks->result = forks->calls == 1;
+    child = fork();
+    if (child == 0) {
+      return forks->result;
+    }
+    CHECK(waitpid(child, &forks->status, 0) == child && WIFEXITED(forks->status) && WEXITSTATUS(forks->status) == 3);
+    CHECK(gputest_status(&settings, count_waiters, &waiters) == GPUTEST_OK && waiters == 1);
+  } else if (forks->calls == 3) {
+    close(forks->holder.end);
+  }
+  return 0;
+}
+
+static void test_a_child_that_is_forked_in_a_wait_leaves_it_to_its_parent(void) {
+  struct fork forks = {{0, 0}, 0, 0, 0};
+  const gputest_request request = of_memory("12GiB");
+  const gputest_wait wait = {sizeof wait, NULL, fork_and_see, &forks};
+  const pid_t parent = getpid();
+  gputest_session* session = NULL;
+  int result = 0;
+  forks.holder = start_holder();
+  session = entered("12GiB");
+  result = gputest_begin(session, &request, "waiter", &wait);
+  if (getpid() != parent) {
+    CHECK(result == (forks.result ? GPUTEST_STOPPED : GPUTEST_ERROR));
+    unsetenv("GPUTEST_LEASE_OF");
+    gputest_close(entered("1GiB")); /* of its own */
+    _exit(failures == 0 ? 3 : 1);
+  }
+  CHECK(result == GPUTEST_OK && forks.calls >= 3);
+  gputest_close(session);
+  CHECK(waitpid(forks.holder.pid, &forks.status, 0) == forks.holder.pid && forks.status == 0);
 }
 
 /* How a thread ends while it waits. */
@@ -459,6 +570,9 @@ int main(int argc, char** argv) {
   /* A process has one session in its life. */
   in_a_process(test_a_wait_can_be_ended);
   in_a_process(test_a_signal_handler_may_exit_during_a_wait);
+  in_a_process(test_another_thread_may_exit_during_a_wait);
+  in_a_process(test_a_signal_handler_is_refused_wherever_it_has_interrupted_a_call);
+  in_a_process(test_a_child_that_is_forked_in_a_wait_leaves_it_to_its_parent);
   in_a_process(test_a_thread_may_end_while_it_waits);
   in_a_process(test_leases_and_examines);
   in_a_process(test_refuses_a_session_that_is_null_or_closed);

@@ -410,6 +410,11 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
     guard_.unlock();
     mark_ended(blocked);
     patience_.on_wait(blocked);
+    if (own_slot_.forked()) {
+      throw Error{
+          "this process was forked by one that waits for the ledger, and has no part in its wait: make a session "
+          "of its own, or leave the lease to its parent"};
+    }
   } else {
     guard_.unlock();
     // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
@@ -532,6 +537,9 @@ Result wait_for_grant(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, 
   try {
     return waiting.run();
   } catch (...) {
+    if (own_slot.forked()) {
+      throw; // in on_wait: the slot is the parent's, which goes on waiting
+    }
     own_slot.withdraw_request();
     try {
       if (!guard.owns_lock()) {

@@ -375,6 +375,9 @@ struct PauseTimeLimit::Wait {
     }
   }
   ~Wait() {
+    if (pid != ::getpid()) {
+      return; // it is the wait of the process that has forked this one
+    }
     const std::uint64_t waited = at(std::chrono::duration_cast<microseconds>(KernelClock::now() - since));
     change(page->words_->waits, [&](std::uint64_t waits) {
       const auto count = count_in(waits);
