@@ -140,10 +140,18 @@ struct flock lock_of(short type, off_t begin, off_t end) {
 /// Whether `goes_on` holds for any process that has locked a byte of the file there.
 template <class GoesOn>
 bool has_locked(const Descriptor& file, off_t begin, off_t end, GoesOn goes_on) {
-  auto lock = lock_of(F_WRLCK, begin, end);
-  return begin < end && ::fcntl(file.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK &&
-         (goes_on(lock.l_pid) || has_locked(file, begin, lock.l_start, goes_on) ||
-          has_locked(file, lock.l_start + 1, end, goes_on));
+  while (begin < end) {
+    auto lock = lock_of(F_WRLCK, begin, end);
+    if (::fcntl(file.number(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+      return false;
+    }
+    if (goes_on(lock.l_pid) || has_locked(file, begin, lock.l_start, goes_on)) {
+      return true;
+    }
+    // The kernel makes one lock of a process's adjacent bytes.
+    begin = lock.l_len == 0 ? end : lock.l_start + lock.l_len;
+  }
+  return false;
 }
 
 /// Whether it has not been stopped, unless its ctest was with it (Ctrl-Z).

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -258,6 +259,28 @@ TEST(EntryPages, do_not_count_a_wait_of_processes_that_are_stopped) {
   stopped.end();
   also_stopped.go_on();
   also_stopped.end();
+  EXPECT_FALSE(page.observe_waits());
+}
+
+TEST(EntryPages, see_a_stopped_process_that_has_adjacent_bytes_locked) {
+  TestStatusPage page;
+  const pid_t stopped = tests::start_child([&] { // as several threads do whose waits end almost at the same time
+    set_status_page_of_process(TestStatusPage::open(page.path()));
+    const PauseTimeLimit waits{longest_wait};
+    const Descriptor file{::open(page.path().c_str(), O_RDONLY | O_CLOEXEC)};
+    for (const off_t length : {2, 0}) { // the second to the end of the file
+      struct flock bytes {};
+      bytes.l_type = F_RDLCK;
+      bytes.l_start = std::numeric_limits<off_t>::max() / (2 + length);
+      bytes.l_len = length;
+      ::fcntl(file.number(), F_SETLK, &bytes);
+    }
+    return ::raise(SIGSTOP);
+  });
+  ::waitpid(stopped, nullptr, WUNTRACED);
+  EXPECT_TRUE(page.observe_waits());
+  ::kill(stopped, SIGKILL);
+  EXPECT_EQ(tests::end_of(stopped), -SIGKILL);
   EXPECT_FALSE(page.observe_waits());
 }
 
