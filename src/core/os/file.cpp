@@ -183,11 +183,14 @@ std::optional<std::uint64_t> executable_identity() {
   return std::max<std::uint64_t>(policy::fnv1a(text), 1);
 }
 
-WithoutFileSizeLimit::WithoutFileSizeLimit() noexcept {
-  static std::mutex one_thread;
+WithoutFileSizeLimit::WithoutFileSizeLimit(std::uint64_t end) noexcept {
+  static Mutex one_thread;
   alone_ = std::unique_lock{one_thread, std::try_to_lock}; // if this fails, another thread has lifted the process's
                                                            // limit, and may restore it before this one writes
   has_limit_ = !alone_ || (::getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY);
+  if (alone_ && (!has_limit_ || limit_.rlim_cur >= end)) {
+    alone_.unlock();
+  }
   if (has_limit_) {
     sigset_t beyond{};
     ::sigemptyset(&beyond);
@@ -248,7 +251,8 @@ void LineFile::append(const std::string& line) const {
   }
   // A kill can cut another process's line where a page of the file ends, at any moment before this write.
   const auto text = "\n" + line + "\n";
-  const WithoutFileSizeLimit unlimited;
+  constexpr std::uint64_t of_others = 1U << 16U; // that they write meanwhile
+  const WithoutFileSizeLimit unlimited{static_cast<std::uint64_t>(status.st_size) + text.size() + of_others};
   const auto written = ::write(file.number(), text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) {
     fail(path(), written < 0 ? reason(errno) : "there is no room for a whole line");

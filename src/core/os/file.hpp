@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/mutex.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -95,13 +97,14 @@ void write_if_ready(const Descriptor& file, const std::string& text) noexcept;
 /// as this user cannot raise it; then a write is an error (EFBIG), and no signal in this thread.
 class WithoutFileSizeLimit {
 public:
-  WithoutFileSizeLimit() noexcept;
+  /// To write as far as `end`. A limit beyond it stays: what another thread forks or starts meanwhile inherits it.
+  explicit WithoutFileSizeLimit(std::uint64_t end) noexcept;
   ~WithoutFileSizeLimit();
   WithoutFileSizeLimit(const WithoutFileSizeLimit&) = delete;
   WithoutFileSizeLimit& operator=(const WithoutFileSizeLimit&) = delete;
 
 private:
-  std::unique_lock<std::mutex> alone_;
+  std::unique_lock<Mutex> alone_; ///< who has lifted it
   rlimit limit_{};
   sigset_t mask_{};
   bool has_limit_ = false;

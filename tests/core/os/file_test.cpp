@@ -266,12 +266,12 @@ TEST(FileSizeLimit, that_another_thread_restores_before_this_one_writes_ends_no_
               bool is_refused = false;
               std::thread other{[&] {
                 lifted.get_future().wait();
-                const WithoutFileSizeLimit second;
+                const WithoutFileSizeLimit second{1};
                 waits.set_value();
                 restored.get_future().wait();
                 is_refused = ::write(file.number(), "a", 1) < 0 && errno == EFBIG;
               }};
-              std::optional<WithoutFileSizeLimit> first{std::in_place};
+              std::optional<WithoutFileSizeLimit> first{std::in_place, 1};
               lifted.set_value();
               waits.get_future().wait();
               first.reset();
@@ -281,6 +281,21 @@ TEST(FileSizeLimit, that_another_thread_restores_before_this_one_writes_ends_no_
             }),
             &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(FileSizeLimit, stays_for_other_threads_and_what_they_fork_where_a_write_does_not_exceed_it) {
+  EXPECT_EQ(tests::in_child([] {
+              const rlimit limit{1000, RLIM_INFINITY};
+              ::setrlimit(RLIMIT_FSIZE, &limit);
+              const auto limit_for_a_write_to = [](std::uint64_t end) {
+                const WithoutFileSizeLimit writes{end};
+                rlimit now{};
+                ::getrlimit(RLIMIT_FSIZE, &now);
+                return now.rlim_cur;
+              };
+              return limit_for_a_write_to(1000) == 1000 && limit_for_a_write_to(1001) == RLIM_INFINITY ? 0 : 1;
+            }),
+            0);
 }
 
 /// Files of a folder of which the older ones are removed; each is older than the one before.

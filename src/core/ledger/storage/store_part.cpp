@@ -194,7 +194,7 @@ StorePart::StorePart(const FileAt& place, const Layout& layout, Descriptor folde
 void StorePart::create_file(const FileAt& file, const Layout& layout) {
   const auto size = bytes_of(layout, header_bytes);
   require_size_allowed(size, file.path);
-  const WithoutFileSizeLimit unlimited;
+  const WithoutFileSizeLimit unlimited{size};
   const Descriptor created = file.open(O_RDWR | O_CREAT, S_IFREG);
   if (!created || ::ftruncate(created.number(), 0) != 0) { // a killed process's beginning
     throw failure("create", file.path, errno);
@@ -276,7 +276,7 @@ void StorePart::read(std::size_t offset, void* data, std::size_t size) const {
 
 void StorePart::write(int file, const std::string& path, std::size_t offset, const void* data, std::size_t size) {
   const auto* const bytes = static_cast<const std::byte*>(data);
-  const WithoutFileSizeLimit unlimited;
+  const WithoutFileSizeLimit unlimited{offset + size};
   for (std::size_t done = 0; done < size;) { // at once, unless the kernel has reason to write less
     const ssize_t written = ::pwrite(file, bytes + done, size - done, static_cast<off_t>(offset + done));
     if (written == 0 || (written < 0 && errno != EINTR)) {
