@@ -20,8 +20,8 @@
 
    Threads: every function may be called by any thread. Calls with the same session run one after the other.
    gputest_close() must be the last. A thread may end while it waits, by pthread_cancel(), or by pthread_exit() in
-   on_wait: its request is withdrawn. C functions that it has called need unwind tables then, which compilers make by
-   default.
+   on_wait: its request is withdrawn. It does not end before an earlier wait with the same session has ended. C
+   functions that it has called need unwind tables then, which compilers make by default.
 
    exit(): a thread may call it while another one waits. gputest_close() does nothing then, and the end of the process
    gives everything back.
