@@ -22,7 +22,7 @@ public:
   void unlock() noexcept;
 
   /// With the mutex: whether it was locked when this process was forked, so that what it protects may be half-written.
-  /// Says it once.
+  /// Says it once. For what changes often: what is written only when a session opens, or a test begins, goes without.
   [[nodiscard]] bool was_locked_at_fork() noexcept;
 
   /// Whether this thread has it, or waits for it.
