@@ -99,7 +99,7 @@ void change(std::atomic<std::uint64_t>& waits, Change to) {
 }
 
 Descriptor make_file(std::size_t size) {
-  const WithoutFileSizeLimit counts_as_a_file;
+  const WithoutFileSizeLimit counts_as_a_file{size};
   auto file = out_of_the_way(Descriptor{::memfd_create("gputest-entry", MFD_CLOEXEC | MFD_ALLOW_SEALING)});
   if (!file || ::ftruncate(file.number(), static_cast<off_t>(size)) != 0 ||
       ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
