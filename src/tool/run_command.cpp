@@ -126,6 +126,7 @@ void add_run(CommandLine& line) {
         if (words.empty()) {
           throw WrongCommandLine{"there is no command to run; write 'gputest run [OPTIONS] -- COMMAND [ARGUMENT...]'"};
         }
+        settings::forget_entry_above_ctest();
         options->apply_alone();
         check_options(*options);
         return launch_command({options->reader(), words, options->if_gpu});

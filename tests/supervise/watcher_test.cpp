@@ -66,5 +66,33 @@ TEST_F(Watcher, says_that_tests_cannot_report_without_proc) {
   EXPECT_THAT(result.output, HasSubstr("Mount /proc"));
 }
 
+class EntryThatRunsCtest : public ::testing::Test, public CTestRun {};
+
+TEST_F(EntryThatRunsCtest, says_nothing_of_the_tests_of_that_ctest) {
+  const std::string skips = "--gtest_filter=Plain.skips";
+  add_command("plain", {CASES, "--gtest_filter=Plain.a"});
+  add_command("plain_with_memory", {CASES, "--gtest_filter=Plain.a"}, "ENVIRONMENT GPUTEST_MEMORY=64MiB");
+  add_command("plain_skips", {CASES, skips}, "SKIP_RETURN_CODE 77");
+  add_command("launched", {TOOL, "run", "--", CASES, "--gtest_filter=Plain.a"});
+  add_command("entry_skips", {CASES, skips},
+              "SKIP_RETURN_CODE 219 ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=entry_skips;GPUTEST_MEMORY=none\"");
+  set("GPUTEST_TEST", "outer");
+  set("GPUTEST_MEMORY", "none");
+  for (const std::string outer : {"by_output", "will_fail", ""}) { // the last is a test of a process that has read it
+    if (outer.empty()) {
+      unset("GPUTEST_ENTRY");
+    } else {
+      set("GPUTEST_ENTRY", outer);
+    }
+    const auto results = run();
+    for (const std::string name : {"plain", "plain_with_memory", "launched"}) {
+      EXPECT_EQ(results.at(name).word, "Passed") << outer << results.at(name).output;
+      EXPECT_THAT(results.at(name).output, HasSubstr("gputest: admitted worker_cases_suite: "));
+    }
+    EXPECT_EQ(results.at("plain_skips").word, "Skipped") << outer << results.at("plain_skips").output;
+    EXPECT_EQ(results.at("entry_skips").word, "Skipped") << outer << results.at("entry_skips").output;
+  }
+}
+
 } // namespace
 } // namespace gputest::tests

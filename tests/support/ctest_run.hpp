@@ -56,6 +56,7 @@ public:
   CTestRun(); ///< with a ledger of its own
 
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  void unset(const std::string& name) { environment_.erase(name); }
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   [[nodiscard]] const std::string& folder() const { return folder_.path(); }
   [[nodiscard]] const ChildProcess::Environment& environment() const { return environment_; }

@@ -23,6 +23,7 @@ namespace detail {
 using os::TestStatusPage;
 
 void TestRun::State::read_entry() {
+  settings::forget_entry_above_ctest();
   report_target = policy::parse_report_target(os::variable("GPUTEST_ENTRY"));
   in_entry = report_target.any();
   name = settings::parse_entry_name(os::read_variable);

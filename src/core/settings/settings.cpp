@@ -3,6 +3,7 @@
 
 #include "core/os/environment.hpp"
 #include "core/os/mutex.hpp"
+#include "core/os/process.hpp"
 
 #include <gputest/error.hpp>
 
@@ -259,6 +260,31 @@ std::optional<std::string> test_list_file() {
   return file.empty() ? std::nullopt : std::optional{file};
 }
 
+void forget_entry_above_ctest() {
+  static const bool once = [] {
+    if (!os::read_variable("GPUTEST_TEST") && !os::read_variable("GPUTEST_ENTRY")) {
+      return true;
+    }
+    const auto ctest = os::find_ctest();
+    const auto is_of_ctest = [&](const char* name) {
+      return os::read_variable(name) == os::variable_of(ctest->pid, name);
+    };
+    // An entry of this ctest has another name, other results, or runs with gputest's processes where that one does not.
+    if (!ctest || !is_of_ctest("GPUTEST_TEST") || !is_of_ctest("GPUTEST_ENTRY") ||
+        !is_of_ctest("GPUTEST_DEFAULT_LOG")) {
+      return true;
+    }
+    for (const auto& setting : settings_table()) {
+      if (setting.by != SetBy::user && std::string_view{setting.name} != "GPUTEST_LEASE_OF" &&
+          is_of_ctest(setting.name)) {
+        os::remove_variable(setting.name);
+      }
+    }
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
 Settings of_process() {
   {
     const std::lock_guard guard{process().mutex};
@@ -279,10 +305,14 @@ void set_for_process(const Settings& settings) {
 namespace gputest {
 
 Settings settings_from_environment() {
+  settings::forget_entry_above_ctest();
   settings::refuse_unknown_variables();
   return settings::parse_settings(os::read_variable);
 }
 
-Entry entry_from_environment() { return settings::parse_entry(os::read_variable); }
+Entry entry_from_environment() {
+  settings::forget_entry_above_ctest();
+  return settings::parse_entry(os::read_variable);
+}
 
 } // namespace gputest
