@@ -40,7 +40,8 @@ using Clock = std::chrono::steady_clock;
 /// - `workers`: of each worker that has ended, how many cases it has run, and why it ended;
 /// - `rerun`: locked by the supervisor whose cases run once more;
 /// - `remarks`: what the entry that ends workers says of cases that failed only then;
-/// - `reported`: the failures that the entry that ends workers has printed, as long as no other worker has started.
+/// - `reported`: the failures that the entry that ends workers has printed, as long as no other worker of that
+///   executable, with these fixtures, has started.
 ///
 /// Beside the worker keys it has the server of MPS of the run, if it has one (MpsServer), and `own-error`.
 struct MeetingPlace {

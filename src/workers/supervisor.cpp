@@ -99,11 +99,22 @@ private:
     }
   }
 
+  /// Also of other worker keys: a `ctest -S` may have built the executable again, or set another variable.
+  void forget_what_is_reported() {
+    for (const auto& worker_key : names_in(place_.run_folder)) {
+      const auto folder = open_folder(place_.run_folder.number(), worker_key);
+      if (is_there(folder, "reported") && contents_of(folder, "executable") == test_.command.front() &&
+          contents_of(folder, "fixtures") == test_.fixtures) {
+        ::unlinkat(folder.number(), "reported", 0);
+      }
+    }
+  }
+
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker(const std::string& why_started) {
     const auto started = Clock::now();
     takes_cases_ = PresenceLock{place_.key_folder, "supervisors"};
-    ::unlinkat(place_.key_folder.number(), "reported", 0);
+    forget_what_is_reported();
     ::flock(place_.user_folder.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
     auto why = write_file(place_.key_folder, "fixtures", test_.fixtures) &&
                        write_file(place_.key_folder, "executable", test_.command.front())

@@ -941,8 +941,8 @@ TEST_F(WorkerCase, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_t
 TEST_F(WorkerCase, starts_anew_after_the_entry_that_ends_workers) {
   add("Crash.at_an_idle_end");
   add_command("first_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Crash.at_an_idle_end");
-  add("Plain.a", "", {}, "", "DEPENDS first_end");
-  add("Plain.b", "", {}, "", "DEPENDS Plain.a");
+  add("Plain.a", "", {}, "OTHER=1", "DEPENDS first_end"); // another worker key, as after another build
+  add("Plain.b", "", {}, "OTHER=1", "DEPENDS Plain.a");
   add_command("second_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.b");
   const auto results = run();
   EXPECT_EQ(results.at("first_end").word, "Failed");
