@@ -52,7 +52,7 @@ void tell_of_workers(const std::string& executable, const std::map<std::string, 
   }
 }
 
-/// The folder of a `ctest --rerun-failed` that repeats this entry because it failed in the run before.
+/// The folder of a `ctest --rerun-failed` that repeats this entry because it failed in the run before, or did not run.
 std::optional<std::string> folder_of_repeated_failure() {
   const auto ctest = os::find_ctest();
   const auto folder = ctest ? os::working_directory_of(ctest->pid) : std::nullopt;
@@ -153,6 +153,10 @@ std::string text_of_unseen(const MeetingPlace& place, const Descriptor& folder, 
 int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
   const auto until = Clock::now() + longest_end;
   const auto place = open_meeting_place({});
+  // Is there until this passes, whatever ends it. Where it cannot be made, nothing shows that this had not failed.
+  const auto mark = long_cases.empty() ? "" : long_cases + "-failed";
+  const bool had_passed = ::access(mark.c_str(), F_OK) != 0;
+  const bool is_made{Descriptor{::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)}};
   std::string failures;
   std::string remarks;
   std::string changes;                     // of the long cases
@@ -194,7 +198,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     }
   }
   note_long_cases(long_cases, changes);
-  const auto repeated = failures.empty() ? folder_of_repeated_failure() : std::nullopt;
+  const auto repeated = failures.empty() && !(had_passed && is_made) ? folder_of_repeated_failure() : std::nullopt;
   if (repeated) {
     say("failed: it failed in the run before, and ctest --rerun-failed leaves out cases that passed then, so nothing "
         "shows that their workers end as they should now. Run them again: " +
@@ -203,6 +207,9 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
   }
   if (!any && os::variable("GPUTEST_ISOLATION") != "process") {
     say("skipped: no worker of " + executable + " has run, so there is no end of one to check");
+    if (had_passed) {
+      ::unlink(mark.c_str());
+    }
     return skipped_exit_code;
   }
   tell_of_workers(executable, ends, cases);
@@ -211,6 +218,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     say("workers of this run shared GPUs by MPS");
   }
   if (failures.empty()) {
+    ::unlink(mark.c_str());
     return EXIT_SUCCESS;
   }
   static_cast<void>(::write(STDERR_FILENO, failures.data(), failures.size()) < 0);

@@ -593,7 +593,7 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
   add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
   add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another worker key
   add("Plain.b", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers");
-  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES, path("long.txt")},
               "FIXTURES_CLEANUP workers ENVIRONMENT GPUTEST_TEST=workers_end");
   auto results = run();
   EXPECT_EQ(results.at("Crash.at_an_idle_end").word, "Passed");
@@ -631,6 +631,11 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
   EXPECT_EQ(run({"--rerun-failed"}).at("workers_end").word, "Passed");
   results = run({"-R", "Plain.a"});
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
+  std::ofstream{log} << "2:Plain.a\n4:workers_end\n"; // neither has run, because a fixture's set-up failed
+  EXPECT_EQ(run({"--rerun-failed"}).at("workers_end").word, "Passed");
+  fs::create_symlink("missing/mark", path("long.txt-failed")); // where no mark can be made
+  std::ofstream{log} << "2:Plain.a\n4:workers_end\n";
+  EXPECT_EQ(run({"--rerun-failed"}).at("workers_end").word, "Failed");
   set("GPUTEST_ISOLATION", "process");
   EXPECT_EQ(run({"-R", "Plain.a"}).at("workers_end").word, "Passed") << "there were no workers";
 }
