@@ -112,8 +112,9 @@ public:
   void ended(const TestEnd& test) noexcept;
 
   /// `passed`: some may have been skipped. `all_skipped`: the process ends with skipped_exit_code, because of all
-  /// tests, or of some that gputest skipped.
-  enum class End { passed, failed, all_skipped, nothing_ran };
+  /// tests, or of some that gputest skipped. `nothing_ran` is a failure. `listed`: the process was to list its tests,
+  /// or to print a help, which is one only if no other process of the entry runs tests.
+  enum class End { passed, failed, all_skipped, nothing_ran, listed };
 
   /// The tests have ended.
   void end(End how) noexcept;

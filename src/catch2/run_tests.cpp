@@ -273,8 +273,13 @@ int run_catch2_tests(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   auto& run = detail::TestRun::of_process();
+  if (!how && result == 0 && run.in_entry()) { // --list-tests, --help
+    run.begin(what_main_returns, detail::Notation::tags);
+    run.end(detail::TestRun::End::listed);
+    return run.exit_code(result);
+  }
   if (how.value_or(detail::TestRun::End::nothing_ran) == detail::TestRun::End::nothing_ran && run.in_entry()) {
-    run.say("failed: no test case ran"); // --list-tests, or --allow-running-no-tests
+    run.say("failed: no test case ran"); // a wrong command line, or --allow-running-no-tests
     if (!how) {
       run.begin(what_main_returns, detail::Notation::tags);
       run.end(detail::TestRun::End::nothing_ran); // no failure that WILL_FAIL expects

@@ -8,10 +8,12 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace gputest::detail {
@@ -117,6 +119,13 @@ std::string filter_of_process() {
   return argument ? *argument : value_in(words_of_process("environ"), "GTEST_FILTER=").value_or("");
 }
 
+bool asks_for_help() {
+  const std::array<std::string, 4> words{"--help", "-h", "-?", "/?"};
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return arguments_of_process().find('\0' + word + '\0') != std::string::npos;
+  });
+}
+
 /// What is asked of the devices of a test that leases for itself.
 Request devices_of(const Request& request) {
   Request of_devices;
@@ -174,6 +183,9 @@ void Adapter::begin_program() {
   end_.reset();
   if (!is_death_test_child()) {
     TestRun::of_process().begin(what_main_returns);
+  }
+  if (GTEST_FLAG_GET(list_tests)) { // before, because who reads the list may end this process (`| grep -q`)
+    TestRun::of_process().end(TestRun::End::listed);
   }
 }
 
@@ -551,14 +563,12 @@ int Adapter::exit_code(int result) const {
   if (result != 0 || forbidden_) {
     return result != 0 ? TestRun::of_process().exit_code(result) : EXIT_FAILURE;
   }
-  if (!end_ && TestRun::of_process().in_entry()) {
-    return fail_without_tests(
-        GTEST_FLAG_GET(list_tests)
-            ? "--gtest_list_tests only lists them"
-            : "GoogleTest prints its help instead, for --help or for an argument that it does not know");
-  }
   if (!end_) {
-    TestRun::of_process().end(TestRun::End::nothing_ran);
+    const bool is_meant = GTEST_FLAG_GET(list_tests) || asks_for_help();
+    if (!is_meant && TestRun::of_process().in_entry()) {
+      return fail_without_tests("GoogleTest prints its help instead, for an argument that it does not know");
+    }
+    TestRun::of_process().end(is_meant ? TestRun::End::listed : TestRun::End::nothing_ran);
   }
   return TestRun::of_process().exit_code(end_ == TestRun::End::all_skipped ? skipped_exit_code : result);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/test_status_page.hpp"
 #include "support/suite_test.hpp"
 
 #include <gputest/bytes.hpp>
@@ -257,7 +258,8 @@ TEST_F(Catch2, fails_in_an_entry_that_is_started_without_running_test_cases) {
     const Ended ended = run_case(argument);
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_NE(ended.exit_code, 77);
-    EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test case ran"));
+    EXPECT_THAT(ended.err, HasSubstr(argument == "--list-tests" ? "gputest: failed: no test ran, although"
+                                                                : "gputest: failed: no test case ran"));
     set("GPUTEST_ENTRY", "will_fail");
     EXPECT_EQ(run_case(argument).signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
   }
@@ -290,11 +292,18 @@ TEST_F(Catch2, runs_untagged_test_cases_without_a_gpu_if_their_entry_says_so) {
   EXPECT_THAT(run_case("takes without a lease").out, HasSubstr("says that it uses no GPU"));
 }
 
-TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger) {
-  const Ended ended = run_case("--list-tests");
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.out, HasSubstr("bytes"));
-  EXPECT_FALSE(std::filesystem::exists(ledger()));
+TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger_in_an_entry_too) {
+  const os::TestStatusPage page;
+  for (const std::string& entry : {std::string{}, page.path()}) {
+    set("GPUTEST_ENTRY", entry);
+    const Ended ended = run(GPUTEST_CATCH2_SUITE, {"--list-tests"});
+    EXPECT_EQ(ended.exit_code, 0) << entry;
+    EXPECT_EQ(ended.err, "") << entry;
+    EXPECT_THAT(ended.out, HasSubstr("bytes"));
+    EXPECT_FALSE(std::filesystem::exists(ledger()));
+  }
+  EXPECT_EQ(page.report().nothing_ran, 1U);
+  EXPECT_EQ(page.report().failed_by_gputest, "");
 }
 
 TEST_F(Catch2, writes_the_list_of_its_test_cases_with_what_their_tags_say_and_runs_none) {

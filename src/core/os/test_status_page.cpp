@@ -255,7 +255,7 @@ void TestStatusPage::end(End how) const noexcept {
     fail();
   }
   words_->skipped += how == End::all_skipped ? 1 : 0;
-  words_->nothing_ran += how == End::nothing_ran ? 1 : 0;
+  words_->nothing_ran += how == End::nothing_ran || how == End::listed ? 1 : 0;
   ++words_->ended;
 }
 

@@ -25,8 +25,8 @@ Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int
   const bool only_tests = command == CommandKind::gputest_executable;
   const bool unfinished = report.begun > report.ended;
   const bool is_missing = only_tests && report.begun == 0;
-  const bool is_failed_by_gputest =
-      !report.failed_by_gputest.empty() || report.nothing_ran > 0 || !report.not_run.empty();
+  const bool nothing_ran = report.nothing_ran > 0 && report.nothing_ran == report.ended;
+  const bool is_failed_by_gputest = !report.failed_by_gputest.empty() || nothing_ran || !report.not_run.empty();
   if (skip_code != 0 && exit_code == skip_code && !is_failed_by_gputest && !unfinished && !report.failed) {
     return {skipped_exit_code, "", true};
   }
@@ -59,8 +59,14 @@ Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int
             "let nothing end the process after it: a handler of atexit(), a destructor",
             !is_failed_by_gputest};
   }
-  if (report.nothing_ran > 0) {
-    return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
+  if (nothing_ran) {
+    return {EXIT_FAILURE,
+            "no test ran, although the command ended with 0" +
+                std::string{report.failed_by_gputest.empty()
+                                ? ": it only lists them, or prints a help. Leave out --gtest_list_tests, --list-tests "
+                                  "or --help, or run tests, too"
+                                : ""},
+            false};
   }
   if (!report.not_run.empty()) {
     return {EXIT_FAILURE, report.not_run, false};

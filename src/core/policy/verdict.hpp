@@ -37,7 +37,7 @@ struct EntryReport {
   unsigned begun = 0;               ///< runs of tests
   unsigned ended = 0;               ///< of these
   unsigned skipped = 0;             ///< of these: no test ran, or gputest skipped one
-  unsigned nothing_ran = 0;         ///< of these: no test was selected
+  unsigned nothing_ran = 0;         ///< of these: no test was selected, or tests were listed
   std::string failed_by_gputest;    ///< why gputest has failed a test; empty: it has not
   std::string running;              ///< the test that ran last; empty: none, or it had ended
   unsigned failed = 0;              ///< the process of the last of these in which tests failed; 0: in none

@@ -101,8 +101,12 @@ TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
           {make_report(1, 0), 139, 139, true, ""}, // a script whose test has crashed
           {make_report(2, 2, 1), 0, 77, true, ""},
           {make_report(2, 2, 1), 77, 77, true, ""},
-          {make_report(2, 2, 1, 1), 77, 1, false, of_77},
-          {make_report(1, 1, 0, 1), 0, 1, false, "no test ran, although the command ended with 0"},
+          {make_report(2, 2, 1, 1), 77, 77, true, ""},
+          {make_report(2, 2, 1, 1, "no test ran"), 77, 1, false, of_77},
+          {make_report(1, 1, 0, 1), 0, 1, false, "no test ran, although the command ended with 0: it only lists them"},
+          {make_report(2, 2, 0, 2), 0, 1, false, "no test ran, although the command ended with 0"},
+          {make_report(2, 2, 0, 1), 0, 0, true, ""}, // it listed tests, and ran them
+          {make_report(2, 2, 0, 1, "no test ran"), 0, 1, false, "gputest has failed a test, although"},
           {make_report(1, 1, 0, 0, "no GPU"), 0, 1, false,
            "gputest has failed a test, although the command ended with 0: no GPU"},
           {make_report(1, 1, 1, 0, "no GPU"), 77, 1, false, of_77},
