@@ -52,7 +52,8 @@ Outcome Gate::foresee_lease(const Request& request, const std::string& test) {
 }
 
 Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
-  if (auto outcome = place_.enter_if_deferred(); outcome.kind != Outcome::Kind::granted) {
+  const bool may_wait = messages_.may_wait(request);
+  if (auto outcome = place_.enter_if_deferred(may_wait); outcome.kind != Outcome::Kind::granted) {
     return outcome;
   }
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
@@ -62,8 +63,6 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
   const Bytes smallest = place_.smallest_usable();
   const bool fits_each_device = memory.bytes + place_.overhead().bytes() <= smallest;
-  const bool may_wait =
-      request.memory_class != MemoryClass::large || messages_.decide_large(request) == policy::LargeDecision::wait;
   patience.may_wait = patience.may_wait && may_wait && fits_each_device && !is_still_stuck();
   const auto begin = std::chrono::steady_clock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));

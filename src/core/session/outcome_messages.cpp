@@ -77,6 +77,10 @@ policy::LargeDecision OutcomeMessages::decide_large(const Request& request) {
   return policy::decide_large(entry_.large, run_mode_->mode);
 }
 
+bool OutcomeMessages::may_wait(const Request& request) {
+  return request.memory_class != MemoryClass::large || decide_large(request) == policy::LargeDecision::wait;
+}
+
 Outcome OutcomeMessages::excluded(const std::string& test) const {
   return skip(excluded_in_parallel(full_name(test), run_mode_->because, command_for(test)), SkipCause::run);
 }

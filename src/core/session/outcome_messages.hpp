@@ -43,6 +43,9 @@ public:
   /// What becomes of a large test, or of a test in a large entry; any other waits.
   [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
 
+  /// Whether a test may wait for its memory; else it runs only if that is free at once.
+  [[nodiscard]] bool may_wait(const Request& request);
+
   /// The skip of a test for which decide_large() says `exclude`.
   [[nodiscard]] Outcome excluded(const std::string& test) const;
 

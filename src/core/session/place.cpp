@@ -119,16 +119,20 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
     deferred_ = std::move(request);
     return {};
   }
-  auto outcome = take_record(request, choice.candidates);
+  // Where each of its tests is skipped if others are there, it does not wait until they leave.
+  const bool may_wait = fitting.open_ended || fitting.requests.empty() ||
+                        std::any_of(fitting.requests.begin(), fitting.requests.end(),
+                                    [&](const Request& asked) { return messages_.may_wait(asked); });
+  auto outcome = take_record(request, choice.candidates, may_wait);
   if (outcome.kind == Outcome::Kind::granted && choice.present) {
     tell(began_too_early(chosen_.devices));
   }
   return outcome;
 }
 
-Outcome Place::enter_if_deferred() {
+Outcome Place::enter_if_deferred(bool may_wait) {
   if (deferred_) {
-    if (auto outcome = take_record(*deferred_, chosen_.indices); outcome.kind != Outcome::Kind::granted) {
+    if (auto outcome = take_record(*deferred_, chosen_.indices, may_wait); outcome.kind != Outcome::Kind::granted) {
       return outcome;
     }
     deferred_.reset();
@@ -136,15 +140,19 @@ Outcome Place::enter_if_deferred() {
   return {};
 }
 
-/// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
-Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
+/// Enters the ledger. Blocks, if it may wait, until there is room on the devices that the process has, or on some that
+/// it may choose.
+Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates,
+                           bool may_wait) {
   bool printed = false;
   const auto begin = std::chrono::steady_clock::now();
   const auto most = settings_.processes_per_device;
   const std::string place = most == 0
                                 ? "a place on a GPU"
                                 : "one of " + std::to_string(most) + " places on a GPU (GPUTEST_PROCESSES_PER_DEVICE)";
-  const auto result = ledger_->enter(request, messages_.patience("", place, &printed));
+  auto patience = messages_.patience("", place, &printed);
+  patience.may_wait = patience.may_wait && may_wait;
+  const auto result = ledger_->enter(request, patience);
   if (result.kind != ledger::Result::Kind::granted) {
     return messages_.outcome_of(result, place, "");
   }

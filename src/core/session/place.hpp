@@ -53,8 +53,8 @@ public:
   /// by enter_if_deferred().
   Outcome enter(const Plan& plan, Entry& entry);
 
-  /// Enters the ledger, if that was deferred. Blocks as enter() does.
-  [[nodiscard]] Outcome enter_if_deferred();
+  /// Enters the ledger, if that was deferred. Blocks as enter() does, if it may wait.
+  [[nodiscard]] Outcome enter_if_deferred(bool may_wait);
 
   [[nodiscard]] bool has_devices() const { return entered_.kind == Outcome::Kind::granted; }
 
@@ -133,7 +133,7 @@ private:
   [[nodiscard]] ledger::Ledger::EnterRequest request_for(const Choice& choice, const Plan& plan, LargePolicy large);
   [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
   [[nodiscard]] Outcome take_record(const ledger::Ledger::EnterRequest& request,
-                                    const std::vector<std::size_t>& candidates);
+                                    const std::vector<std::size_t>& candidates, bool may_wait);
   [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed, Entry& entry);
   void log_enter(double waited) const;
   void pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask = ~policy::DeviceMask{0});

@@ -56,7 +56,8 @@ TEST_F(Waiting, for_a_place_beside_as_many_processes_as_may_be_there_names_the_s
   EXPECT_EQ(waiter.finish().exit_code, 0);
 }
 
-/// Processes of which no test can run, whatever others hold, beside one that holds the whole device.
+/// Processes of which no test can run, whatever others hold or as long as they hold anything, beside one that holds the
+/// whole device.
 class NoneCanRun : public SuiteTest {
 protected:
   NoneCanRun() {
@@ -80,6 +81,8 @@ TEST_F(NoneCanRun, does_not_wait_to_skip) {
   const std::vector<Row> rows{
       {"suite_leases", "TooMuch.first", "GPUTEST_GPUS", "1", "suite_leases: TooMuch needs 100 GiB of a device"},
       {"classes", "Large.second", "GPUTEST_RUN_MODE", "parallel", "is large, and excluded while tests run in parallel"},
+      {"classes", "Large.*", "GPUTEST_RUN_MODE", "serial",
+       "classes is large, and excluded while other processes use its device: classes: Large.first (pid "},
       {"classes", "NoFixture.first", "GPUTEST_GPUS", "2", "classes: NoFixture.first needs 2 GPUs and may use 1"},
       {"requiring", "Some/Parameterised.*", "GPUTEST_GPUS", "1", "requires what its devices do not have: asked tcc"}};
   for (const auto& row : rows) {
