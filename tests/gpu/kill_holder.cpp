@@ -8,6 +8,7 @@
 #include "core/ledger/device_probe.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/os/environment.hpp"
+#include "core/os/kernel_clock.hpp"
 
 #include <cuda_runtime.h>
 
@@ -114,7 +115,7 @@ public:
 private:
   static ledger::Patience patience() {
     ledger::Patience patience;
-    patience.until = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+    patience.until = os::KernelClock::now() + std::chrono::minutes{1};
     patience.on_wait = [](const ledger::Blocked&) {};
     return patience;
   }

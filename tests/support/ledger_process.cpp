@@ -19,6 +19,7 @@
 // looks-often (what it has observed counts for a millisecond only).
 
 #include "core/ledger/ledger.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "support/shared_probe.hpp"
 #include "support/use_up_descriptors.hpp"
 
@@ -195,10 +196,10 @@ private:
     ledger::Patience patience;
     patience.may_wait = !has(words, "try");
     if (has(words, "at-once")) {
-      patience.until = std::chrono::steady_clock::now();
+      patience.until = os::KernelClock::now();
     }
     if (has(words, "for-a-while")) {
-      patience.until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+      patience.until = os::KernelClock::now() + std::chrono::seconds{1};
     }
     if (has(words, "looks-often")) {
       patience.observation_lasts = std::chrono::milliseconds{1};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/device_probe.hpp"
 
+#include "core/os/kernel_clock.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/external_processes.hpp"
 
@@ -79,10 +80,8 @@ bool is_the_same(const SeenProcess& listed, const Record& ended) {
          (ended.start_time == 0 || !listed.start_time || *listed.start_time == ended.start_time);
 }
 
-using steady_clock = std::chrono::steady_clock;
-
 /// When the ends of processes were seen first, by their identities.
-using EndsSeen = std::map<std::uint64_t, steady_clock::time_point>;
+using EndsSeen = std::map<std::uint64_t, os::KernelClock::time_point>;
 
 class BackendObservation : public Observation {
 public:
@@ -185,7 +184,7 @@ private:
   policy::DeviceFacts facts_;
   std::shared_ptr<EndsSeen> ends_seen_;
   std::chrono::milliseconds long_ago_{};
-  steady_clock::time_point observed_at_ = steady_clock::now();
+  os::KernelClock::time_point observed_at_ = os::KernelClock::now();
   std::uint64_t used_bytes_ = 0;
   std::optional<std::vector<SeenProcess>> processes_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/kernel_clock.hpp"
 #include "core/policy/admission.hpp"
 
 #include <chrono>
@@ -129,7 +130,7 @@ struct Result {
 /// How long a request may wait, and who hears of it.
 struct Patience {
   bool may_wait = true;
-  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+  os::KernelClock::time_point until = os::KernelClock::time_point::max();
   std::chrono::milliseconds notice_after{1000}; ///< quiet for so long
   std::chrono::milliseconds notice_every{0};    ///< 0: once
   std::function<void(const Blocked&)> on_wait;  ///< called after notice_after, and then as notice_every says

@@ -60,7 +60,7 @@ bool Records::lives(std::size_t slot) const { return os::owner_lives(store_->liv
 
 Observations Records::observe(DeviceMask devices) const {
   Observations seen;
-  seen.began = std::chrono::steady_clock::now();
+  seen.began = os::KernelClock::now();
   for_each_device(devices, [&](std::size_t index) {
     if (const std::string uuid = devices_->uuid(index); !uuid.empty()) {
       seen.devices[index] = probe_->observe(uuid);
@@ -85,7 +85,7 @@ Observations Records::observe_free_memory_only(DeviceMask devices) const {
     policy::Capacity capacity_;
   };
   Observations seen;
-  seen.began = std::chrono::steady_clock::now();
+  seen.began = os::KernelClock::now();
   seen.complete = false;
   bool quicker = true;
   for_each_device(devices, [&](std::size_t index) {

@@ -5,6 +5,7 @@
 #include "core/ledger/record.hpp"
 #include "core/ledger/storage/slot_store.hpp"
 #include "core/ledger/stored_record.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/admission.hpp"
 
@@ -25,7 +26,7 @@ namespace gputest::ledger {
 /// What some devices showed. Made without the mutex, used under it.
 struct Observations {
   std::map<std::size_t, std::shared_ptr<const Observation>> devices; ///< by their index in the device table
-  std::chrono::steady_clock::time_point began;                       ///< before the first of the devices was asked
+  os::KernelClock::time_point began;                                 ///< before the first of the devices was asked
   /// Whether it was asked whose the memory is that is in use. Else all of it counts as external processes': enough for
   /// a lease that has room even so.
   bool complete = true;

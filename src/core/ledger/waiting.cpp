@@ -3,6 +3,7 @@
 
 #include "core/ledger/records.hpp"
 #include "core/ledger/storage/slot_store.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/queues.hpp"
@@ -18,9 +19,9 @@
 
 namespace gputest::ledger {
 
+using os::KernelClock;
 using policy::DeviceMask;
 using policy::Stage;
-using std::chrono::steady_clock;
 
 namespace {
 
@@ -46,8 +47,8 @@ std::vector<Record> stopped_among(const std::vector<Record>& records) {
 }
 
 /// Later by `duration`, of which max() is for ever.
-steady_clock::time_point later(steady_clock::time_point when, std::chrono::milliseconds duration) {
-  return duration == std::chrono::milliseconds::max() ? steady_clock::time_point::max() : when + duration;
+KernelClock::time_point later(KernelClock::time_point when, std::chrono::milliseconds duration) {
+  return duration == std::chrono::milliseconds::max() ? KernelClock::time_point::max() : when + duration;
 }
 
 /// Whether everybody else claims the same of these devices.
@@ -97,9 +98,9 @@ struct NextStep {
   };
   Step step = Step::wait;
   bool is_old = false; ///< observe: what was seen would do, if it were not so old
-  steady_clock::time_point now;
-  steady_clock::time_point leave_until; ///< when those that have to leave should have left
-  bool they_leave = false;              ///< and they still have time for it
+  KernelClock::time_point now;
+  KernelClock::time_point leave_until; ///< when those that have to leave should have left
+  bool they_leave = false;             ///< and they still have time for it
   bool may_not_wait = false;
   bool tells = false; ///< it is time to say who is waited for
 };
@@ -113,8 +114,9 @@ public:
   Waiting(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen,
           std::uint64_t grows_to = 0)
       : own_slot_{own_slot}, records_{own_slot.records()}, guard_{guard}, patience_{patience}, grows_to_{grows_to},
-        seen_{std::move(seen)}, watches_{own_slot.store()}, notice_at_{steady_clock::now() + patience.notice_after},
-        look_who_is_stopped_at_{later(steady_clock::now(), patience.observation_lasts)} {
+        seen_{std::move(seen)}, watches_{own_slot.store()}, notice_at_{later(KernelClock::now(),
+                                                                             patience.notice_after)},
+        look_who_is_stopped_at_{later(KernelClock::now(), patience.observation_lasts)} {
     if (grows()) {
       held_ = own_slot.record();
       left_at_ = patience.until;
@@ -141,7 +143,7 @@ private:
   void wait(const Evaluation& evaluation, const NextStep& next);
   [[nodiscard]] bool sleep_until_something_changes(const Evaluation& evaluation, const NextStep& next,
                                                    const std::vector<Record>& ahead);
-  [[nodiscard]] os::Woken sleep(const Evaluation& evaluation, steady_clock::time_point until);
+  [[nodiscard]] os::Woken sleep(const Evaluation& evaluation, KernelClock::time_point until);
   void observe(const std::vector<Record>& ahead);
   [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
   [[nodiscard]] Blocked for_people(Blocked blocked) const;
@@ -166,9 +168,9 @@ private:
   std::uint64_t own_excess_bytes_ = 0;
   int looks_for_external_memory_ = 0;
   bool was_late_ = false; ///< seen_ was old when a grant was to be made of it
-  steady_clock::time_point notice_at_;
-  steady_clock::time_point look_who_is_stopped_at_;
-  std::optional<steady_clock::time_point> left_at_; ///< when those that were notified to leave should have left
+  KernelClock::time_point notice_at_;
+  KernelClock::time_point look_who_is_stopped_at_;
+  std::optional<KernelClock::time_point> left_at_; ///< when those that were notified to leave should have left
 };
 
 Result Waiting::run() {
@@ -259,7 +261,7 @@ Evaluation Waiting::evaluate(std::vector<Record> all) const {
 NextStep Waiting::next_step(const Evaluation& evaluation, const std::vector<Record>& all) const {
   using Step = NextStep::Step;
   NextStep next;
-  next.now = steady_clock::now();
+  next.now = KernelClock::now();
   const bool grants = std::holds_alternative<policy::Grant>(evaluation.decision);
   // A process may be stopped for hours between its observation and this look. Only once in a row: where the mutex
   // takes that long, the request has to be granted some time.
@@ -369,7 +371,7 @@ void Waiting::probe(const Evaluation& evaluation) {
 /// Under the mutex: that it waits, and behind whom.
 void Waiting::say_in_the_record(const Evaluation& evaluation) {
   if (!waits_) {
-    waits_.emplace(patience_.until - steady_clock::now());
+    waits_.emplace(patience_.until - KernelClock::now());
   }
   if (grows()) {
     own_slot_.wake_fifo().drain(); // not after the sleep: another thread may wait for a new lease by then
@@ -400,7 +402,7 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
   }
   if (next.tells) {
     const bool again = patience_.notice_every > std::chrono::milliseconds{0};
-    notice_at_ = again ? next.now + patience_.notice_every : steady_clock::time_point::max();
+    notice_at_ = again ? next.now + patience_.notice_every : KernelClock::time_point::max();
   }
   std::vector<Record> ahead = ahead_among(evaluation.living);
   probed_.clear();
@@ -422,7 +424,7 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
       own_slot_.wake_fifo().drain();
     }
   }
-  if (steady_clock::now() < look_who_is_stopped_at_) {
+  if (KernelClock::now() < look_who_is_stopped_at_) {
     ahead.clear();
   }
   observe(ahead);
@@ -440,9 +442,9 @@ bool Waiting::sleep_until_something_changes(const Evaluation& evaluation, const 
   auto woken = sleep(evaluation, looks ? std::min(until, look_who_is_stopped_at_) : until);
   // As long as nobody was stopped or continued, that look needs neither the mutex nor a device.
   while (looks && evaluation.for_the_living_only() && !woken.notified && woken.ended.empty() &&
-         steady_clock::now() < until && stopped_among(ahead).empty() &&
+         KernelClock::now() < until && stopped_among(ahead).empty() &&
          stopped_among(stopped_).size() == stopped_.size()) {
-    look_who_is_stopped_at_ = later(steady_clock::now(), patience_.observation_lasts);
+    look_who_is_stopped_at_ = later(KernelClock::now(), patience_.observation_lasts);
     woken = sleep(evaluation, std::min(until, look_who_is_stopped_at_));
   }
   add_all(ended_, in_slots(evaluation.living, woken.ended));
@@ -452,7 +454,7 @@ bool Waiting::sleep_until_something_changes(const Evaluation& evaluation, const 
 /// Without the mutex, which it takes at its end. What is seen is evidence for the next look only. Of `ahead` it finds
 /// out who is stopped.
 void Waiting::observe(const std::vector<Record>& ahead) {
-  const auto began = steady_clock::now();
+  const auto began = KernelClock::now();
   const auto found = stopped_among(ahead);
   stopped_ = stopped_among(stopped_);
   add_all(stopped_, found);
@@ -511,15 +513,15 @@ std::vector<Record> Waiting::ahead_among(const std::vector<Record>& blockers) co
 
 /// Sleeps until something that was counted has changed, or until `until`. Without the mutex: whoever takes the slot of
 /// one that ends before it is watched notifies.
-os::Woken Waiting::sleep(const Evaluation& evaluation, steady_clock::time_point until) {
+os::Woken Waiting::sleep(const Evaluation& evaluation, KernelClock::time_point until) {
   using std::chrono::milliseconds;
   own_slot_.require_in_place();
   if (auto ended = watches_.watch(slots_of(evaluation.living)); !ended.empty()) {
     return {false, std::move(ended)};
   }
   auto at_most = milliseconds::max();
-  if (until != steady_clock::time_point::max()) {
-    at_most = std::chrono::ceil<milliseconds>(std::max(until - steady_clock::now(), steady_clock::duration::zero()));
+  if (until != KernelClock::time_point::max()) {
+    at_most = std::chrono::ceil<milliseconds>(std::max(until - KernelClock::now(), KernelClock::duration::zero()));
   }
   if (!evaluation.dead.empty()) {
     at_most = std::min(at_most, look_for_memory_of_the_dead);
@@ -557,7 +559,7 @@ bool grow_lease(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, std::u
                 Observations seen) {
   patience.may_wait = false;
   patience.on_wait = {};
-  patience.until = steady_clock::now() + patience.leaving_lasts;
+  patience.until = KernelClock::now() + patience.leaving_lasts;
   return Waiting{own_slot, guard, patience, std::move(seen), bytes}.run().kind == Result::Kind::granted;
 }
 

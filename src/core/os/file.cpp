@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file.hpp"
 
+#include "core/os/kernel_clock.hpp"
 #include "core/policy/text.hpp"
 
 #include <gputest/error.hpp>
@@ -17,7 +18,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,7 +127,8 @@ std::optional<std::set<std::string>> texts_in(const std::string& path, const std
 
 void write_if_ready(const Descriptor& file, const std::string& text) noexcept {
   pollfd ready{file.number(), POLLOUT, 0};
-  if (::poll(&ready, 1, 0) <= 0) {
+  KernelClock::duration no_time{0};
+  if (KernelClock::poll(&ready, 1, no_time) <= 0) {
     return;
   }
   sigset_t raised{};

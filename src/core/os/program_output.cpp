@@ -2,6 +2,7 @@
 #include "core/os/program_output.hpp"
 
 #include "core/os/file.hpp"
+#include "core/os/kernel_clock.hpp"
 
 #include <array>
 #include <cerrno>
@@ -81,11 +82,11 @@ void write_answer(const std::function<std::string()>& answer, int out) {
 }
 
 /// Whether there is something to read, or the end, before that time.
-bool comes_until(int in, std::chrono::steady_clock::time_point end) {
+bool comes_until(int in, KernelClock::time_point end) {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    auto left = end - KernelClock::now();
     pollfd file{in, POLLIN, 0};
-    const int ready = left.count() > 0 ? ::poll(&file, 1, static_cast<int>(left.count())) : 0;
+    const int ready = left.count() > 0 ? KernelClock::poll(&file, 1, left) : 0;
     if (ready >= 0 || errno != EINTR) {
       return ready > 0;
     }
@@ -93,7 +94,7 @@ bool comes_until(int in, std::chrono::steady_clock::time_point end) {
 }
 
 /// All that comes out of the pipe; nullopt if it does not end in time.
-std::optional<std::string> read_all_until(int in, std::chrono::steady_clock::time_point end) {
+std::optional<std::string> read_all_until(int in, KernelClock::time_point end) {
   std::string text;
   std::array<char, 4096> block{};
   while (comes_until(in, end)) {
@@ -148,7 +149,7 @@ ChildAnswer ask_in_child(const std::function<std::string()>& answer, std::chrono
   if (child.pid < 0) {
     return {ChildAnswer::Kind::no_child, "no process can be forked"};
   }
-  auto text = read_all_until(child.out.number(), std::chrono::steady_clock::now() + longest);
+  auto text = read_all_until(child.out.number(), KernelClock::now() + longest);
   if (!text) {
     ::kill(child.pid, SIGKILL);
     end_of(child.pid);

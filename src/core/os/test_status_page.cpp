@@ -209,12 +209,6 @@ OfProcess& of_process() {
 
 } // namespace
 
-KernelClock::time_point KernelClock::now() noexcept {
-  timespec time{};
-  ::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
-  return time_point{std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec}};
-}
-
 bool has_valgrind() { return variable("LD_PRELOAD").find("vgpreload") != std::string::npos; }
 
 TestStatusPage::TestStatusPage()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/os/file.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/policy/report_target.hpp"
 #include "core/policy/verdict.hpp"
 
@@ -14,17 +15,6 @@
 #include <string>
 
 namespace gputest::os {
-
-/// The kernel's clock, asked without the C library, in front of which libraries stand that show tests another time. Two
-/// processes may be in time namespaces with different clocks.
-struct KernelClock {
-  using duration = std::chrono::nanoseconds;
-  using rep = duration::rep;
-  using period = duration::period;
-  using time_point = std::chrono::time_point<KernelClock>;
-  static constexpr bool is_steady = true;
-  static time_point now() noexcept;
-};
 
 /// Whether valgrind runs this process.
 [[nodiscard]] bool has_valgrind();

@@ -186,7 +186,7 @@ Outcome Gate::acquire(Request request, const std::string& test) {
       return outcome;
     }
   }
-  held_ = {held_.number + 1, request, test, bytes_of(request), std::chrono::steady_clock::now()};
+  held_ = {held_.number + 1, request, test, bytes_of(request), os::KernelClock::now()};
   if (role_ == Role::tests) {
     if (auto problem = place_.prepare_heap(request, messages_.full_name(test)); !problem.empty()) {
       std::string error; // the heap's says more

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/kernel_clock.hpp"
 #include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
@@ -14,7 +15,6 @@
 #include <gputest/settings.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -106,7 +106,7 @@ private:
     Request request;
     std::string test;
     std::vector<Bytes> bytes; ///< of each device
-    std::chrono::steady_clock::time_point since;
+    os::KernelClock::time_point since;
   };
 
   [[nodiscard]] Outcome acquire(Request request, const std::string& test);

@@ -64,7 +64,7 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   const Bytes smallest = place_.smallest_usable();
   const bool fits_each_device = memory.bytes + place_.overhead().bytes() <= smallest;
   patience.may_wait = patience.may_wait && may_wait && fits_each_device && !is_still_stuck();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = os::KernelClock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
   const auto result = place_.ledger().lease(
       {who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()}, patience);
@@ -88,7 +88,7 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   if (result.kind != Kind::granted) {
     return messages_.outcome_of(result, to_string(request), test);
   }
-  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> waited = os::KernelClock::now() - begin;
   runlog::write(
       "lease",
       runlog::lease_details(request, memory.bytes, memory.whole_device(), place_.chosen().devices, waited.count()),
@@ -180,7 +180,7 @@ std::optional<Measured> Gate::give_back(const Closing& memory, std::string& erro
 }
 
 void Gate::log_release(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept {
-  const std::chrono::duration<double> held = std::chrono::steady_clock::now() - held_.since;
+  const std::chrono::duration<double> held = os::KernelClock::now() - held_.since;
   const auto& devices = place_.chosen().devices;
   const auto gpus = static_cast<std::size_t>(held_.request.gpus);
   std::vector<runlog::Event> events{{"release", runlog::release_details(held.count(), usage, devices, gpus)}};

@@ -2,6 +2,7 @@
 #include "core/session/outcome_messages.hpp"
 
 #include "core/os/ctest_process.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/run_mode.hpp"
@@ -88,8 +89,8 @@ Outcome OutcomeMessages::excluded(const std::string& test) const {
 ledger::Patience OutcomeMessages::patience(const std::string& test, const std::string& what, bool* printed) const {
   ledger::Patience patience;
   patience.may_wait = !rank_;
-  patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
-  const auto prints_at = std::chrono::steady_clock::now() + patience.notice_after;
+  patience.until = os::KernelClock::now() + entry_.wait_limit;
+  const auto prints_at = os::KernelClock::now() + patience.notice_after;
   if (on_wait_) {
     patience.notice_after = patience.notice_every = std::chrono::milliseconds{100};
   } else if (os::status_page_of_process()) { // which is read at any time
@@ -105,7 +106,7 @@ ledger::Patience OutcomeMessages::patience(const std::string& test, const std::s
     if (on_wait_) {
       on_wait_(is_entry ? text : named);
     }
-    if (!*printed && (!on_wait_ || std::chrono::steady_clock::now() >= prints_at)) {
+    if (!*printed && (!on_wait_ || os::KernelClock::now() >= prints_at)) {
       *printed = true;
       tell(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
       runlog::write("wait", runlog::wait_details(what, blocked), test);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "core/devices/device_list.hpp"
+#include "core/os/kernel_clock.hpp"
 
 #include <gputest/bytes.hpp>
 #include <gputest/device.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,7 +33,7 @@ namespace gputest::session {
 /// process has beyond its claim as external.
 class Overhead {
 public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = os::KernelClock;
   using Now = std::function<Clock::time_point()>;
 
   /// Begins with the expected figure: the overhead of earlier processes of this executable (`learnt`), or `usual` if

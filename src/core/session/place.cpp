@@ -5,6 +5,7 @@
 #include "core/ledger/storage/ledger_folder.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/request.hpp"
 #include "core/runlog/event_details.hpp"
@@ -145,7 +146,7 @@ Outcome Place::enter_if_deferred(bool may_wait) {
 Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates,
                            bool may_wait) {
   bool printed = false;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = os::KernelClock::now();
   const auto most = settings_.processes_per_device;
   const std::string place = most == 0
                                 ? "a place on a GPU"
@@ -160,7 +161,7 @@ Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const st
     pin(candidates, result.devices);
   }
   os::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
-  const auto waited = std::chrono::steady_clock::now() - begin;
+  const auto waited = os::KernelClock::now() - begin;
   log_enter(std::chrono::duration<double>{waited}.count());
   if (printed) {
     tell(request.who + " goes on, on " + describe(chosen_.devices) + ", after waiting " +

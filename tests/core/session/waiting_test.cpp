@@ -56,6 +56,15 @@ TEST_F(Waiting, for_a_place_beside_as_many_processes_as_may_be_there_names_the_s
   EXPECT_EQ(waiter.finish().exit_code, 0);
 }
 
+TEST_F(Waiting, goes_by_the_kernel_and_not_by_functions_that_a_test_has_in_place_of_the_c_library_s) {
+  auto holder = start_holder();
+  auto waiter = start("own_functions");
+  waiter.wait_for_err("gputest: own_functions: OwnFunctions.with_bytes waits for 2 GiB");
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const Ended ended = waiter.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+}
+
 /// Processes of which no test can run, whatever others hold or as long as they hold anything, beside one that holds the
 /// whole device.
 class NoneCanRun : public SuiteTest {

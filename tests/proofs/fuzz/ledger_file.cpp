@@ -5,6 +5,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/stored_record.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/session/messages.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
 #include "proofs/fuzz/tokens.hpp"
@@ -129,7 +130,7 @@ void check(ledger::DeviceTable& table) {
 
 /// Nobody on the ledger lives, and the device shows all memory free: whatever they left there, nobody is kept out.
 void check_that_the_dead_keep_nobody_out(Ledger& ledger, policy::DeviceMask device) {
-  const ledger::Patience none{false, std::chrono::steady_clock::now(), {}, {}, {}};
+  const ledger::Patience none{false, os::KernelClock::now(), {}, {}, {}};
   const auto entered = ledger.enter({"fuzzer", device, 1, 10, 50, false}, none);
   require(entered.kind == ledger::Result::Kind::granted && entered.devices == device, "the dead keep nobody out");
   const auto leased = ledger.lease({"fuzzer", device, 50, false, true}, none);

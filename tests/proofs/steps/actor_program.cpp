@@ -3,6 +3,7 @@
 
 #include "core/devices/simulated/simulated_memory.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "proofs/steps/system_calls.hpp"
 #include "proofs/storm/oracle.hpp"
 
@@ -69,12 +70,12 @@ const ledger::Patience& patience(const Words& words) {
   ledger::Patience& patience = patience_of_this_process();
   patience = {};
   if (has_option(words, "at-once")) {
-    patience.until = std::chrono::steady_clock::now();
+    patience.until = os::KernelClock::now();
   }
   if (has_option(words, "briefly")) {
-    patience.until = std::chrono::steady_clock::now() + longest_wait; // it passes as soon as the process sleeps
+    patience.until = os::KernelClock::now() + std::chrono::minutes{1}; // it passes as soon as the process sleeps
   }
-  patience.notice_after = std::chrono::hours{24};
+  patience.notice_after = std::chrono::milliseconds::max();
   patience.observation_lasts = std::chrono::milliseconds::max();
   return patience;
 }
@@ -248,7 +249,7 @@ private:
     ledger_->set_idle();
     pollfd notified{ledger_->leave_descriptor(), POLLIN, 0};
     while (!ledger_->has_to_leave()) {
-      ::poll(&notified, 1, -1);
+      ::ppoll(&notified, 1, nullptr, nullptr);
     }
     oracle_->use({});
     ::_exit(0);

@@ -161,7 +161,8 @@ void Scene::before(const SystemCall& call) {
     rest_of_the_others();
     if (!sleeps_until_woken(call) && scenario_->operation.find(" briefly") != std::string::npos) {
       tracee_->set_word(address_of_limit(), 0);
-      tracee_->set_third_argument(0); // poll()'s time-out
+      tracee_->set_word(call.arguments[2], 0); // ppoll()'s time-out: its seconds, and the rest
+      tracee_->set_word(call.arguments[2] + sizeof(long), 0);
     }
   } else if (sets_a_lock(call)) {
     mutex_ = tracee_->file(call.arguments[0]);

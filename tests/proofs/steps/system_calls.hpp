@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -41,12 +40,9 @@ inline bool writes_a_file(const SystemCall& call) { return call.number == SYS_pw
 inline bool sets_a_lock(const SystemCall& call) { return call.number == SYS_fcntl && call.arguments[1] == F_SETLK; }
 
 /// Whether it is the one in which a process waits for its turn.
-inline bool is_sleep(const SystemCall& call) { return call.number == SYS_poll; }
+inline bool is_sleep(const SystemCall& call) { return call.number == SYS_ppoll; }
 
-/// Longer than any time-out that a scenario lets pass.
-constexpr std::chrono::milliseconds longest_wait{60000};
-
-/// Whether it is that one, without a time-out to speak of.
+/// Whether it is that one, without a time-out.
 [[nodiscard]] bool sleeps_until_woken(const SystemCall& call);
 
 /// Whether it is the pause before the mutex, which another process has, is tried again: the library sleeps for nothing
@@ -57,13 +53,13 @@ inline bool waits_for_a_mutex(const SystemCall& call) {
 
 // Whether a process of this test is blocked:
 
-/// in poll(), so that it has looked at everything that happened before;
+/// in ppoll(), so that it has looked at everything that happened before;
 [[nodiscard]] bool sleeps_in_poll(pid_t process);
 /// in read(), as one that waits for its next command does;
 [[nodiscard]] bool sleeps_in_read(pid_t process);
 /// in the pause before it tries a mutex again;
 [[nodiscard]] bool sleeps_for_a_mutex(pid_t process);
-/// in poll(), where no time-out of its own will ever wake it: only a notify or a hang-up can.
+/// in ppoll(), where no time-out of its own will wake it: only a notify or a hang-up can.
 [[nodiscard]] bool sleeps_for_ever(pid_t process);
 
 } // namespace gputest::tests

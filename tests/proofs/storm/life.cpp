@@ -4,6 +4,7 @@
 #include "oracle.hpp"
 
 #include "core/ledger/ledger.hpp"
+#include "core/os/kernel_clock.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -189,7 +190,7 @@ private:
     request.bytes = request.exclusive ? 0 : (one_in(3) ? largest_ : up_to(largest_)) + (larger ? largest_ : 0);
     hurries_ = one_in(4);
     if (hurries_) {
-      patience.until = steady_clock::now() + std::chrono::microseconds{up_to(one_in(2) ? 1000 : 20000)};
+      patience.until = os::KernelClock::now() + std::chrono::microseconds{up_to(one_in(2) ? 1000 : 20000)};
     }
     oracle_->asks(false, request.devices, request.bytes, announced_overhead_bytes_, request.exclusive,
                   request.medium_lock);

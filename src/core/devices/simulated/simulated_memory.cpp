@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/devices/simulated/simulated_memory.hpp"
 
+#include "core/os/kernel_clock.hpp"
 #include "core/os/process.hpp"
 
 #include <gputest/error.hpp>
@@ -113,7 +114,7 @@ bool SimulatedMemory::is_in_use(std::size_t slot, Record record) {
   if (setting_.return_after.count() == 0) {
     return false;
   }
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto now = os::KernelClock::now().time_since_epoch();
   if (record.seen_ended_ns == 0) {
     record.seen_ended_ns = std::chrono::nanoseconds{now}.count();
     store_.write(slot, record);

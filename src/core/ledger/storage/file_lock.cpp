@@ -3,6 +3,7 @@
 
 #include "core/ledger/storage/file_at.hpp"
 #include "core/os/file.hpp"
+#include "core/os/kernel_clock.hpp"
 #include "core/os/mutex.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
@@ -21,12 +22,9 @@
 #include <new>
 #include <optional>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 namespace gputest::os {
-
-using std::chrono::steady_clock;
 
 namespace {
 
@@ -44,16 +42,16 @@ bool lock_in_time(TryLock try_lock) {
   if (try_lock()) {
     return true;
   }
-  const auto until = steady_clock::now() + FileLock::longest_wait;
+  const auto until = KernelClock::now() + FileLock::longest_wait;
   std::optional<PauseTimeLimit> waits;
   // A holder is done after some microseconds. A process that retries too often takes the processor from it.
   constexpr std::chrono::microseconds first_pause{20};
   constexpr std::chrono::microseconds longest_pause{500};
-  for (auto pause = first_pause; steady_clock::now() < until; pause = std::min(pause * 2, longest_pause)) {
+  for (auto pause = first_pause; KernelClock::now() < until; pause = std::min(pause * 2, longest_pause)) {
     if (pause == longest_pause && !waits) {
       waits.emplace(FileLock::longest_wait); // somebody keeps it: that is no time of the test's
     }
-    std::this_thread::sleep_for(pause);
+    KernelClock::sleep_for(pause);
     if (try_lock()) {
       return true;
     }
@@ -209,7 +207,7 @@ std::string FileLock::keeper() const {
   const int file = kernel_->file.unchecked_number();
   const auto first = lock_of_another(file);
   for (int look = 1; look < looks && first.l_type != F_UNLCK; ++look) {
-    std::this_thread::sleep_for(pause);
+    KernelClock::sleep_for(pause);
     // All processes of another pid namespace have the number 0: that may be one after the other.
     if (const auto now = lock_of_another(file); now.l_type == F_UNLCK || now.l_pid != first.l_pid || now.l_pid == 0) {
       return "";

@@ -3,13 +3,13 @@
 
 #include "core/os/cancellation.hpp"
 #include "core/os/file.hpp"
+#include "core/os/kernel_clock.hpp"
 
 #include <gputest/error.hpp>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -198,11 +198,12 @@ Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::
   for (const auto& watch : watched) {
     files.push_back({watch.number(), 0, 0}); // no events: only the hang-up is reported
   }
-  const auto longest = std::chrono::milliseconds{std::numeric_limits<int>::max()};
+  constexpr auto for_ever = KernelClock::duration::max();
+  const bool has_limit = at_most < std::chrono::duration_cast<std::chrono::milliseconds>(for_ever);
+  auto left = has_limit ? KernelClock::duration{at_most} : for_ever;
   const int ready = [&] {
     const CancellationHeldBack::LetThrough here;
-    return ::poll(files.data(), static_cast<nfds_t>(files.size()),
-                  static_cast<int>(std::min(at_most, longest).count()));
+    return KernelClock::poll(files.data(), files.size(), left);
   }();
   if (ready < 0 && errno != EINTR) {
     throw failure("wait at", own.path(), errno); // not looked again at once, without end

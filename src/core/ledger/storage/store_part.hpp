@@ -3,6 +3,7 @@
 
 #include "core/ledger/storage/file_at.hpp"
 #include "core/ledger/storage/ledger_folder.hpp"
+#include "core/os/kernel_clock.hpp"
 
 #include <gputest/error.hpp>
 
@@ -13,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace gputest::os {
 
@@ -38,7 +38,7 @@ auto read_without_mutex(Read read) {
       if (tries_left == 1) {
         throw;
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds{1}); // whoever writes may not have a processor
+      KernelClock::sleep_for(std::chrono::milliseconds{1}); // whoever writes may not have a processor
     }
   }
 }
