@@ -30,6 +30,8 @@ namespace {
 constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device report when an external process frees memory.
 constexpr std::chrono::milliseconds look_for_external_memory{200};
+/// From one sleep to the next takes no longer, if this process is not stopped.
+constexpr std::chrono::milliseconds longest_look{500};
 
 /// Whether a process does not go on by itself: a signal has stopped it, or it has ended, and a child that it has forked
 /// has its liveness FIFO.
@@ -49,6 +51,11 @@ std::vector<Record> stopped_among(const std::vector<Record>& records) {
 /// Later by `duration`, of which max() is for ever.
 KernelClock::time_point later(KernelClock::time_point when, std::chrono::milliseconds duration) {
   return duration == std::chrono::milliseconds::max() ? KernelClock::time_point::max() : when + duration;
+}
+
+/// Later by `time`, if it is not for ever.
+KernelClock::time_point put_off(KernelClock::time_point when, std::chrono::nanoseconds time) {
+  return when == KernelClock::time_point::max() ? when : when + time;
 }
 
 /// Whether everybody else claims the same of these devices.
@@ -114,9 +121,8 @@ public:
   Waiting(OwnSlot& own_slot, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen,
           std::uint64_t grows_to = 0)
       : own_slot_{own_slot}, records_{own_slot.records()}, guard_{guard}, patience_{patience}, grows_to_{grows_to},
-        seen_{std::move(seen)}, watches_{own_slot.store()}, notice_at_{later(KernelClock::now(),
-                                                                             patience.notice_after)},
-        look_who_is_stopped_at_{later(KernelClock::now(), patience.observation_lasts)} {
+        seen_{std::move(seen)}, watches_{own_slot.store()}, notice_at_{later(went_on_at_, patience.notice_after)},
+        look_who_is_stopped_at_{later(went_on_at_, patience.observation_lasts)} {
     if (grows()) {
       held_ = own_slot.record();
       left_at_ = patience.until;
@@ -129,6 +135,8 @@ public:
   Result give_up(Result result);
 
 private:
+  [[nodiscard]] KernelClock::time_point until() const { return put_off(patience_.until, stood_still_); }
+  void see_that_it_goes_on(std::chrono::nanoseconds slept);
   [[nodiscard]] bool grows() const { return grows_to_ != 0; }
   [[nodiscard]] const Record& own() const { return grows() ? held_ : own_slot_.record(); }
   [[nodiscard]] DeviceMask asked() const { return grows() ? own().claim.wanted : policy::asked_devices(own().claim); }
@@ -167,7 +175,9 @@ private:
   std::optional<os::PauseTimeLimit> waits_; ///< from then on
   std::uint64_t own_excess_bytes_ = 0;
   int looks_for_external_memory_ = 0;
-  bool was_late_ = false; ///< seen_ was old when a grant was to be made of it
+  bool was_late_ = false;                                   ///< seen_ was old when a grant was to be made of it
+  KernelClock::time_point went_on_at_ = KernelClock::now(); ///< when it was seen last that this process goes on
+  std::chrono::nanoseconds stood_still_{0};                 ///< for how long it has not
   KernelClock::time_point notice_at_;
   KernelClock::time_point look_who_is_stopped_at_;
   std::optional<KernelClock::time_point> left_at_; ///< when those that were notified to leave should have left
@@ -179,6 +189,7 @@ Result Waiting::run() {
     if (const auto answer = outdated()) {
       return {*answer, 0, {}, {}};
     }
+    see_that_it_goes_on({});
     auto all = records_.read();
     if (!queued_ && !grows()) {
       own_slot_.record().claim.ticket = next_ticket(all, own().slot);
@@ -226,6 +237,22 @@ Result Waiting::run() {
     } else {
       wait(evaluation, next);
     }
+  }
+}
+
+/// The time in which it was stopped counts towards no limit: those for whom it waits may have been stopped with it.
+void Waiting::see_that_it_goes_on(std::chrono::nanoseconds slept) {
+  const auto now = KernelClock::now();
+  const auto stood_still = now - std::exchange(went_on_at_, now) - slept;
+  if (stood_still < longest_look) {
+    return;
+  }
+  stood_still_ += stood_still;
+  if (left_at_) {
+    left_at_ = put_off(*left_at_, stood_still);
+  }
+  if (waits_) {
+    const os::PauseTimeLimit for_longer{until() - now};
   }
 }
 
@@ -292,7 +319,7 @@ NextStep Waiting::next_step(const Evaluation& evaluation, const std::vector<Reco
   next.they_leave = evaluation.they_leave && next.now < next.leave_until;
   next.may_not_wait = !patience_.may_wait && !evaluation.for_the_dead_only() && !next.they_leave;
   next.tells = next.now >= notice_at_;
-  const bool gives_up = next.may_not_wait || (next.now >= patience_.until && !next.they_leave) || evaluation.stuck;
+  const bool gives_up = next.may_not_wait || (next.now >= until() && !next.they_leave) || evaluation.stuck;
   const bool names_somebody = gives_up || (next.tells && patience_.on_wait);
   // Not those who have ended and were not seen to.
   const bool all_probed = std::all_of(evaluation.living.begin(), evaluation.living.end(),
@@ -349,9 +376,9 @@ Result Waiting::give_up(Result result) {
 }
 
 Result Waiting::give_up_for(const Evaluation& evaluation, const NextStep& next) {
-  const auto kind = next.may_not_wait             ? Result::Kind::would_wait
-                    : next.now >= patience_.until ? Result::Kind::timed_out
-                                                  : Result::Kind::stuck;
+  const auto kind = next.may_not_wait     ? Result::Kind::would_wait
+                    : next.now >= until() ? Result::Kind::timed_out
+                                          : Result::Kind::stuck;
   auto result = give_up({kind, 0, {}, for_people(evaluation.blocked)});
   guard_.unlock();
   mark_ended(result.blocked);
@@ -371,7 +398,7 @@ void Waiting::probe(const Evaluation& evaluation) {
 /// Under the mutex: that it waits, and behind whom.
 void Waiting::say_in_the_record(const Evaluation& evaluation) {
   if (!waits_) {
-    waits_.emplace(patience_.until - KernelClock::now());
+    waits_.emplace(until() - KernelClock::now());
   }
   if (grows()) {
     own_slot_.wake_fifo().drain(); // not after the sleep: another thread may wait for a new lease by then
@@ -417,6 +444,7 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
           "this process was forked by one that waits for the ledger, and has no part in its wait: make a session "
           "of its own, or leave the lease to its parent"};
     }
+    went_on_at_ = KernelClock::now(); // the time that telling takes is the caller's
   } else {
     guard_.unlock();
     // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
@@ -433,7 +461,7 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
 /// Without the mutex. Whether this process was notified.
 bool Waiting::sleep_until_something_changes(const Evaluation& evaluation, const NextStep& next,
                                             const std::vector<Record>& ahead) {
-  auto until = patience_.until;
+  auto until = this->until();
   if (next.they_leave) {
     until = patience_.may_wait ? std::max(until, next.leave_until) : next.leave_until;
   }
@@ -528,7 +556,9 @@ os::Woken Waiting::sleep(const Evaluation& evaluation, KernelClock::time_point u
   } else if (evaluation.external) {
     at_most = std::min(at_most, look_for_external_memory);
   }
-  return watches_.wait(own_slot_.wake_fifo(), at_most);
+  auto woken = watches_.wait(own_slot_.wake_fifo(), at_most);
+  see_that_it_goes_on(woken.slept);
+  return woken;
 }
 
 } // namespace

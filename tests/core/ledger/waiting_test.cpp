@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -24,6 +26,13 @@ protected:
 
   /// What a process that `looks-often` observed before is too old for it afterwards.
   static void pass_the_age_of_an_observation() { std::this_thread::sleep_for(std::chrono::milliseconds{2}); }
+
+  /// Blocks until a process that waits sleeps.
+  static void await_sleep(const LedgerProcess& process) {
+    for (long call = -1; call != SYS_ppoll; ::sched_yield()) {
+      std::ifstream{"/proc/" + std::to_string(process.pid()) + "/syscall"} >> call;
+    }
+  }
 
   /// Takes all notifies out of the wake-up FIFO of a process that does not look. Whether there was one.
   bool was_notified(const std::string& who) {
@@ -157,6 +166,19 @@ TEST_F(LedgerWaiting, ends_with_the_limit_and_names_the_holder) {
   EXPECT_EQ(c.answer(), "timed out for a");
   EXPECT_EQ(stage_of("c"), "inside");
   EXPECT_EQ(b.ask("lease b 1 10"), "granted 1") << "nobody is in the queue any more";
+}
+
+TEST_F(LedgerWaiting, the_limit_does_not_come_nearer_while_the_process_is_stopped) {
+  auto [a, b] = start_all_inside("a", "b");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "waits for a");
+  await_sleep(b);
+  stop(b);
+  std::this_thread::sleep_for(std::chrono::seconds{1});
+  go_on(b);
+  auto c = start_inside("c"); // so that b looks
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
 }
 
 TEST_F(LedgerWaiting, giving_up_lets_the_next_go_on) {

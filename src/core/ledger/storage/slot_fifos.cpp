@@ -200,7 +200,9 @@ Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::
   }
   constexpr auto for_ever = KernelClock::duration::max();
   const bool has_limit = at_most < std::chrono::duration_cast<std::chrono::milliseconds>(for_ever);
-  auto left = has_limit ? KernelClock::duration{at_most} : for_ever;
+  const auto limit = has_limit ? KernelClock::duration{at_most} : for_ever;
+  auto left = limit;
+  const auto begun = KernelClock::now();
   const int ready = [&] {
     const CancellationHeldBack::LetThrough here;
     return KernelClock::poll(files.data(), files.size(), left);
@@ -209,6 +211,7 @@ Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::
     throw failure("wait at", own.path(), errno); // not looked again at once, without end
   }
   Woken woken;
+  woken.slept = has_limit ? limit - left : KernelClock::now() - begun;
   if (ready > 0) {
     woken.notified = files.front().revents != 0;
     for (std::size_t i = 0; i < watched.size(); ++i) {

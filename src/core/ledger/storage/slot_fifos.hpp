@@ -106,7 +106,8 @@ void notify(const FileAt& fifo);
 /// What ended a wait(). Neither: the time was over, or a signal came.
 struct Woken {
   bool notified = false;
-  std::vector<std::size_t> ended; ///< positions of those whose owner has ended
+  std::vector<std::size_t> ended;    ///< positions of those whose owner has ended
+  std::chrono::nanoseconds slept{0}; ///< if it had a time to end at, without that in which this process was stopped
 };
 
 /// Sleeps until `own` is notified, an owner of `watched` ends, or the time is over.
