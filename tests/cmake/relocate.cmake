@@ -180,6 +180,7 @@ begin()
 write_file(CTestTestfile.cmake [[
 set(CTEST_RESOURCE_SPEC_FILE "@source@/spec.json")
 add_test(t first)
+subdirs("added_before_enable_testing")
 subdirs("below")
 subdirs("@build@/other")
 ]])
