@@ -80,6 +80,8 @@ set_tests_properties(unknown PROPERTIES COST "3")
 add_test(dropped NOT_AVAILABLE)
 add_test(of_that_name NOT_AVAILABLE "x")
 add_test(url "file://@source@/data/x" "file://localhost@source@/data" "sqlite:///@build@/program" "other:///x@build@/program")
+add_test(normal "@source@/x/../data/deep/../file" "-I@source@//data:@build@/./program" "/@WORK@/none/../source/data" "cat @build@/there/../*.txt '@build@/a/../b c'")
+add_test(no_paths "s,/x/../,//," "http://host@build@/./x" "../x/./y" "//" "@build@x/../y")
 add_test(made "--write=@build@/out/file" "@build@/there/x" "@build@")
 set_tests_properties(made PROPERTIES WORKING_DIRECTORY "@build@/there" )
 ]])
@@ -103,6 +105,8 @@ add_test("part" "/other@build@/program" "/ot-h.e_r@build@/program:${gputest_test
 add_test("odd \"\$x\\" "${gputest_tests}/bin/the program" "a\"b\$c\\d" "")
 add_test("of_that_name" "NOT_AVAILABLE" "x")
 add_test("url" "file://${gputest_tests}/data/x" "file://localhost${gputest_tests}/data" "sqlite:///${gputest_tests}/bin/the program" "other:///x@build@/program")
+add_test("normal" "${gputest_tests}/data/file" "-I${gputest_tests}/data:${gputest_tests}/bin/the program" "${gputest_tests}/data" "cat ${gputest_tests}/*.txt '${gputest_tests}/b c'")
+add_test("no_paths" "s,/x/../,//," "http://host@build@/./x" "../x/./y" "//" "@build@x/../y")
 add_test("made" "--write=${gputest_tests}/out/file" "${gputest_tests}/there/x" "${gputest_tests}")
 set_tests_properties("made" PROPERTIES "WORKING_DIRECTORY" "${gputest_tests}/there")
 ]])
@@ -142,6 +146,11 @@ add_test(with_a_blank "cat @build@/sub/a file|sort")
 add_test(with_a_comma "cat '@build@/sub/full/1,2:3'")
 add_test(source "cat @source@/a >@build@/sub/none")
 add_test(url "file://@source@/a")
+add_test(parent "@build@/sub/data/deep/../../file")
+add_test(parent_of_the_folder "@build@/sub/data/deep/../../../other/file")
+add_test(parent_in_a_shell "cat @build@/sub/empty/../full/*.txt | sort")
+add_test(parent_of_nothing "@source@/none/../a")
+add_test(parent_of_the_tree "@source@/../a")
 add_test(full "--logs=@build@/sub/full")
 add_test(kept_too "@build@/sub/data" "@build@/sub" "@build@/sub/empty" "cat @build@/sub/none | sort" "@build@/sub/below"
   "rm -f @build@/sub/full/c*.txt" "cat @build@/sub/data/de*")
@@ -160,7 +169,8 @@ foreach(row IN ITEMS "colon|@source@/a" "comma|@source@/a" "bracket|@source@/a" 
         "ampersand|@build@/sub/file" "pattern|@build@/sub/full/" "pattern_of_names|@build@/sub/full/a.txt"
         "pattern_of_letters|@build@/sub/full/" "pattern_of_words|@build@/sub/full/" "pattern_of_a_variable|@build@/sub/full/a.txt"
         "pattern_of_folders|@build@/sub/full" "with_a_blank|@build@/sub/a file" "with_a_comma|@build@/sub/full/1,2:3" "source|@source@/a" "url|@source@/a"
-        "full|@build@/sub/full")
+        "parent|@build@/sub/file" "parent_of_the_folder|@build@/other/file" "parent_in_a_shell|@build@/sub/full/" "parent_of_nothing|@source@/a"
+        "parent_of_the_tree|@source@/../a" "full|@build@/sub/full")
   string(REGEX MATCH "^(.*)[|](.*)$" _ "${row}")
   set(where "its command")
   if(CMAKE_MATCH_1 STREQUAL "list")
@@ -203,6 +213,30 @@ foreach(folder IN ITEMS ../outside "${build}/subject")
   expect("outside" "gpu_install_tests: ${folder} is not below @build@/sub. Call gpu_install_tests() in a directory whose binary directory is above those of all of its tests."
     "${failure}")
 endforeach()
+
+# Trees that are reached through links: their real paths are the same.
+begin()
+set(real "${WORK}/real[")
+set(build_of_others "${build}")
+set(build "${real}/build")
+file(MAKE_DIRECTORY "${real}/data/deep" "${WORK}/scratch")
+file(REMOVE_RECURSE "${source}")
+file(CREATE_LINK "${real}" "${source}" SYMBOLIC)
+file(CREATE_LINK "${WORK}/scratch" "${build}" SYMBOLIC)
+write_file(file "")
+write_file(CTestTestfile.cmake [[
+add_test(t "@real@/data/x" "@real@/data/deep/../y" "@source@/data" "@build@/out" "@WORK@/scratch/out" "@WORK@/deep/z")
+add_test(source "@real@/a")
+add_test(build "cat @WORK@/scratch/file | sort")
+]])
+relocate("" "installed_as([=[@source@/data]=] data)\ninstalled_as([=[@real@/data/deep]=] deep)\n")
+expect("links" "" "${failure}")
+expect("what is said of links" "-- gpu_install_tests: left out the test source: its command names @source@/a, ${remedy}.
+-- gpu_install_tests: left out the test build: its command names @build@/file, ${remedy}.\n" "${said}")
+expect_file(CTestTestfile.cmake "" [[
+add_test("t" "${gputest_tests}/data/x" "${gputest_tests}/data/y" "${gputest_tests}/data" "${gputest_tests}/out" "${gputest_tests}/out" "@WORK@/deep/z")
+]])
+set(build "${build_of_others}")
 
 # Tests of other configurations, as CMake writes them, are left out without a word, as ctest -C does.
 begin()
