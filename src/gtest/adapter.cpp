@@ -187,6 +187,9 @@ void Adapter::begin_program() {
   if (GTEST_FLAG_GET(list_tests)) { // before, because who reads the list may end this process (`| grep -q`)
     TestRun::of_process().end(TestRun::End::listed);
   }
+  if (::testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed()) { // in main(), before it could be heard
+    TestRun::of_process().check_failed();
+  }
 }
 
 void Adapter::begin(const ::testing::UnitTest& unit_test) {

@@ -161,6 +161,33 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Ends the processes below this one that run tests, since one of them was stopped and waits for this: so none sees
+/// another one end by it, nor does what has started them end any, and those that have gone before their tests had ended
+/// did so by themselves, which is a failure.
+void end_attempt(const os::TestStatusPage& page) {
+  const auto begun = page.report().begun;
+  std::vector<pid_t> processes;
+  std::size_t others = 0;
+  for (const auto process : descendants()) {
+    const auto runs_tests = page.is_mapped_by(process);
+    others += runs_tests ? 0 : 1;
+    if (runs_tests.value_or(false)) {
+      processes.push_back(process);
+    }
+  }
+  const std::size_t ended = page.report().ended;
+  if (!processes.empty() && ended + processes.size() + others < begun) {
+    page.set_check_has_failed();
+  }
+  for (const auto process : processes) {
+    ::kill(process, SIGKILL);
+  }
+}
+
+} // namespace
+
 std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point begun) {
   if (watch.page != nullptr) {
     static_cast<void>(watch.page->observe_waits());
@@ -229,7 +256,15 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   }
   group.leave();
   relays.close_write_ends();
+  bool attempt_has_ended = false;
+  const auto look_for_stop = [&] {
+    if (!attempt_has_ended && watch.page != nullptr && watch.page->is_stopped()) {
+      attempt_has_ended = true;
+      end_attempt(*watch.page);
+    }
+  };
   const auto pass_on = [&](std::optional<nanoseconds> limit) { // when the command has ended
+    look_for_stop();
     if (const auto info = sources.wait(limit); info && info->ssi_signo != SIGCHLD) {
       sources.end_by(*info);
     }
@@ -252,6 +287,10 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     }
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+      if (attempt_has_ended) { // by this process, if by a signal
+        end.status = EXIT_FAILURE;
+        end.signal = 0;
+      }
       const auto is_stopped = [&] {
         return watch.page != nullptr && policy::runs_again(watch.page->report(), end.signal);
       };
@@ -267,6 +306,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       }
       return end;
     }
+    look_for_stop();
     auto left = time_left(watch, begun);
     if (left && *left <= nanoseconds{0} && watch.first_signal != 0 && !signalled && !is_parent_stopped()) {
       ::kill(child, watch.first_signal);

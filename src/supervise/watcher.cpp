@@ -173,6 +173,7 @@ EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& e
   if (entry.checks_output_only) {
     page.set_output_is_judged();
   }
+  page.set_ends_attempts();
   os::set_variable("GPUTEST_ENTRY", page.path());
   EntryEnd end;
   WaitNotice notice;
@@ -248,7 +249,7 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
   end.report = first;
   bool has_failed = false; // before it was stopped: no further run may hide that
   for (int attempt = 1;;) {
-    has_failed = has_failed || end.report.stopped.after_failure;
+    has_failed = has_failed || end.report.has_failed();
     if (end.report.stopped && (attempt = prepare_next_attempt(entry, end.report, attempt)) == 0) {
       end.exit_code = EXIT_FAILURE;
       return with_forced_failure(std::move(end), entry);
@@ -256,7 +257,7 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
     os::TestStatusPage page;
     end = run_once(command, entry, page, limit, attempt < attempts_of(entry));
     if (!end.command.runs_again) {
-      if (has_failed && !entry.checks_output_only && end.signal == 0 && does_not_fail(end.exit_code)) {
+      if (has_failed && end.signal == 0 && does_not_fail(end.exit_code)) {
         say("failed: a test of " + entry.name + " had failed before the entry was stopped and ran again, which counts");
         end.exit_code = EXIT_FAILURE;
       }

@@ -181,7 +181,10 @@ TEST_F(Undeclared, test_that_may_not_run_again_fails) {
 
 TEST_F(Undeclared, test_that_has_failed_runs_again_and_fails_whatever_comes_of_that) {
   for (const std::string test :
-       {"failed_before", "failed_before_in_an_earlier_test:Undeclared.much_after_an_earlier_test"}) {
+       {"failed_before", "failed_before_in_an_earlier_test:Undeclared.much_after_an_earlier_test", "much"}) {
+    if (test == "much") {
+      set("FAILS_BEFORE_THE_TESTS", "1");
+    }
     auto holder = start_holder();
     auto watcher = start_watched(test);
     watcher.wait_for_err("What had failed before counts, too. ");
@@ -194,12 +197,54 @@ TEST_F(Undeclared, test_that_has_failed_runs_again_and_fails_whatever_comes_of_t
   }
 }
 
+TEST_F(Undeclared, test_whose_output_is_judged_fails_by_its_exit_code_if_an_attempt_that_is_not_shown_had_failed) {
+  set("GPUTEST_ENTRY", "by_output");
+  auto holder = start_holder();
+  auto watcher = start_watched("failed_before");
+  static_cast<void>(wait_for_one(policy::Stage::waiting));
+  static_cast<void>(holder.finish());
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 1) << ended.out;
+  EXPECT_EQ(ended.err, "gputest: failed: a test of entry had failed before the entry was stopped and ran again, which "
+                       "counts\n");
+}
+
 TEST_F(Undeclared, test_that_may_not_run_again_is_no_expected_failure_whatever_had_failed_before) {
   auto holder = start_holder();
   set("GPUTEST_ATTEMPTS", "1");
   for (const char* const judged : {"will_fail", "by_output"}) {
     set("GPUTEST_ENTRY", judged);
     EXPECT_EQ(run_test("failed_before").signal, SIGKILL) << "its tests have not come to their end";
+  }
+}
+
+TEST_F(Undeclared, test_that_is_stopped_ends_the_attempt_of_all_processes_and_what_had_failed_in_any_counts) {
+  const auto program = [&](const std::string& test) {
+    return path_of("undeclared") + " --gtest_filter=Undeclared." + test;
+  };
+  const auto beside = [&](const std::string& test) { return program(test) + " & read go; "; };
+  const std::string fails = "failed_before_in_an_earlier_test";
+  for (const auto& [script, exit_code] : std::vector<std::pair<std::string, int>>{
+           {program(fails) + "; " + program("much"), 1},
+           {program("crashes") + "; " + program("much"), 1},
+           {beside("fails_and_goes_on") + program("much") + "; wait", 1},
+           {beside("goes_on") + program("much") + " || kill $!; wait", 0}, // as mpirun does
+           {program("much") + "; " + program(fails), 0},                   // it runs in the second attempt only
+       }) {
+    auto holder = start_holder();
+    auto watcher = start_program({GPUTEST_ENTRY_PROGRAM, "--watch", "/bin/sh", "-c", script});
+    if (script.find("go;") != std::string::npos) {
+      watcher.wait_for_out("@beside");
+      watcher.close_input();
+    }
+    static_cast<void>(wait_for_one(policy::Stage::waiting));
+    static_cast<void>(holder.finish());
+    const Ended ended = watcher.finish();
+    EXPECT_EQ(ended.exit_code, exit_code) << script << "\n" << ended.out << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(exit_code == 0 ? ". Only that counts" : ". What had failed before counts, too"));
+    EXPECT_EQ(count(ended.err, "gputest: failed: a test of entry had failed before "), exit_code == 0 ? 0U : 1U)
+        << script;
+    EXPECT_TRUE(exit_code == 1 || ended.out.find("Failure") == std::string::npos) << ended.out;
   }
 }
 

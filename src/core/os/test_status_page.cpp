@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -25,6 +27,7 @@
 #include <sys/mman.h> // memfd_create()
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace gputest::os {
@@ -45,21 +48,22 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> skipped;
   std::atomic<std::uint32_t> nothing_ran;
   std::atomic<std::uint32_t> failed; ///< the process of the last run that has; 0: none has
+  std::atomic<std::uint32_t> check_has_failed;
   std::atomic<std::uint32_t> failures_by_gputest;
   std::atomic<std::uint32_t> skips;
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
-  std::atomic<std::uint32_t> stop_cause; ///< stored after the five below
+  std::atomic<std::uint32_t> ends_attempts;
+  std::atomic<std::uint32_t> stop_cause; ///< stored after the four below
   std::atomic<std::uint64_t> stopped_leased;
   std::atomic<std::uint64_t> stopped_taken;
   std::atomic<std::uint64_t> stopped_needed;
   std::atomic<std::uint64_t> stopped_possible;
-  std::atomic<std::uint64_t> stopped_after_failure;
   std::atomic<std::uint64_t> waits; ///< has_waited()
   std::atomic<std::uint64_t> exit_has_ended;
   std::array<char, 2000> failed_by_gputest;
-  std::array<char, 1920> skipped_because;
+  std::array<char, 1912> skipped_because;
   Text<2000> not_run;
   Text<1024> running;
   Text<1024> waits_for;
@@ -254,6 +258,7 @@ void TestStatusPage::end(End how) const noexcept {
 }
 
 void TestStatusPage::fail() const noexcept { words_->failed = static_cast<std::uint32_t>(::getpid()); }
+void TestStatusPage::set_check_has_failed() const noexcept { words_->check_has_failed = 1; }
 
 void TestStatusPage::fail_by_gputest(const std::string& why) const noexcept {
   if (words_->failures_by_gputest++ == 0) {
@@ -273,9 +278,16 @@ void TestStatusPage::set_stopped(const policy::Stopped& stopped) const noexcept 
   words_->stopped_taken = stopped.taken.count();
   words_->stopped_needed = stopped.needed.count();
   words_->stopped_possible = stopped.possible.count();
-  words_->stopped_after_failure = stopped.after_failure || words_->failed != 0 ? 1 : 0;
   words_->stop_cause = static_cast<std::uint32_t>(stopped.cause);
+  if (words_->ends_attempts != 0) {
+    ::kill(static_cast<pid_t>(std::strtol(path_.c_str() + std::strlen("/proc/"), nullptr, 10)), SIGCHLD); // it wakes up
+    constexpr timespec tenth{0, 100'000'000};
+    for (int i = 0; i < 50; ++i) { // it looks each second, also if this process may send it no signal
+      ::nanosleep(&tenth, nullptr);
+    }
+  }
 }
+bool TestStatusPage::is_stopped() const noexcept { return words_->stop_cause != 0; }
 void TestStatusPage::set_exit_has_ended() const noexcept { words_->exit_has_ended = 1; }
 void TestStatusPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
 void TestStatusPage::set_waits_for(const std::string& text) const noexcept { set(words_->waits_for, text); }
@@ -292,9 +304,21 @@ policy::EntryReport TestStatusPage::report() const {
           text_in(words_->skipped_because),
           now_in(words_->not_run),
           {static_cast<policy::StopCause>(words_->stop_cause.load()), Bytes{words_->stopped_leased},
-           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible},
-           words_->stopped_after_failure != 0},
-          words_->exit_has_ended != 0};
+           Bytes{words_->stopped_needed}, Bytes{words_->stopped_taken}, Bytes{words_->stopped_possible}},
+          words_->exit_has_ended != 0,
+          words_->check_has_failed != 0};
+}
+
+std::optional<bool> TestStatusPage::is_mapped_by(pid_t process) const {
+  struct stat file {};
+  const auto mappings = contents_of("/proc/" + std::to_string(process) + "/maps");
+  if (!mappings || ::fstat(file_.number(), &file) != 0) {
+    return state_of(process) == ProcessState::ended ? std::optional{false} : std::nullopt;
+  }
+  std::array<char, 64> device_and_inode{};
+  std::snprintf(device_and_inode.data(), device_and_inode.size(), " %02x:%02x %ju ", major(file.st_dev),
+                minor(file.st_dev), static_cast<std::uintmax_t>(file.st_ino));
+  return mappings->find(device_and_inode.data()) != std::string::npos;
 }
 
 microseconds TestStatusPage::now() const noexcept {
@@ -339,6 +363,8 @@ bool TestStatusPage::tests_have_valgrind() const noexcept { return words_->has_v
 
 void TestStatusPage::set_measured() const noexcept { words_->measured = 1; }
 bool TestStatusPage::is_measured() const noexcept { return words_->measured != 0; }
+
+void TestStatusPage::set_ends_attempts() const noexcept { words_->ends_attempts = 1; }
 
 void TestStatusPage::set_output_is_judged() const noexcept { words_->output_is_judged = 1; }
 bool TestStatusPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }

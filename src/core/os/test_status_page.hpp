@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/types.h>
+
 namespace gputest::os {
 
 /// Whether valgrind runs this process.
@@ -48,14 +50,18 @@ public:
   void end(End how) const noexcept;
   /// The tests that have ended have failed all the same.
   void fail() const noexcept;
+  /// A check of a test has failed, which goes on.
+  void set_check_has_failed() const noexcept;
   /// gputest has failed a test. The first reason stays.
   void fail_by_gputest(const std::string& why) const noexcept;
   /// gputest has skipped a test, and has not said why. The first reason stays.
   void skip(const std::string& why) const noexcept;
   /// Why a test that the entry is for has not run; empty: all have. The last call counts.
   void set_not_run(const std::string& why) const noexcept;
-  /// A process ends, and its entry is to run again. The last call counts.
+  /// This process is stopped, and its entry is to run again. The last call counts. The attempt ends with the first:
+  /// where the watcher ends its processes, this one is to be killed, and waits for that so that nobody sees it end.
   void set_stopped(const policy::Stopped& stopped) const noexcept;
+  [[nodiscard]] bool is_stopped() const noexcept;
   /// exit() comes to its end in a process that runs one case after another.
   void set_exit_has_ended() const noexcept;
   /// The test that runs now; empty between tests.
@@ -64,6 +70,13 @@ public:
   void set_waits_for(const std::string& text) const noexcept;
 
   [[nodiscard]] policy::EntryReport report() const;
+
+  /// Whether a process has it mapped: it runs tests of the entry, or was forked by one that does. nullopt: its mappings
+  /// cannot be read. Only for the watcher.
+  [[nodiscard]] std::optional<bool> is_mapped_by(pid_t process) const;
+
+  /// The watcher ends the processes of an attempt of which one was stopped.
+  void set_ends_attempts() const noexcept;
 
   /// For how long any of its processes has waited for devices until now. The time in which several wait counts once.
   /// What observe_waits() has seen to be no waiting does not count. Only for the watcher.

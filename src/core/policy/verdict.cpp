@@ -114,7 +114,9 @@ std::string text_of_stop(const std::string& who, const Stopped& stopped) {
          " could not grow: others hold the rest";
 }
 
-bool runs_again(const EntryReport& report, int signal) { return report.stopped && signal == 0; }
+bool runs_again(const EntryReport& report, int signal) {
+  return report.stopped && report.failed_by_gputest.empty() && signal == 0;
+}
 
 bool is_withheld(const std::optional<std::string>& memory) { return memory.value_or("auto").rfind("auto", 0) == 0; }
 
@@ -127,8 +129,7 @@ NextAttempt next_attempt(const std::string& entry, const EntryReport& report, in
   NextAttempt next;
   next.because = text_of_stop(who, report.stopped);
   const auto cause = report.stopped.cause;
-  const std::string counts =
-      report.stopped.after_failure ? ". What had failed before counts, too" : ". Only that counts";
+  const std::string counts = report.has_failed() ? ". What had failed before counts, too" : ". Only that counts";
   if (cause != StopCause::small_lease && attempt < attempts) {
     next.text =
         next.because + ". It runs once more, alone" + counts +

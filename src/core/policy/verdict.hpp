@@ -20,11 +20,10 @@ enum class StopCause : std::uint32_t {
 
 struct Stopped {
   StopCause cause = StopCause::none;
-  Bytes leased{};             ///< of each device; 0: it had no lease
-  Bytes needed{};             ///< small_lease: of the device of which it would have had most
-  Bytes taken{};              ///< others: by tests beyond their estimated leases, as far as that is known
-  Bytes possible{};           ///< small_lease: as large a part of a whole device, if the test asked what is free
-  bool after_failure = false; ///< a test of the entry had failed before
+  Bytes leased{};   ///< of each device; 0: it had no lease
+  Bytes needed{};   ///< small_lease: of the device of which it would have had most
+  Bytes taken{};    ///< others: by tests beyond their estimated leases, as far as that is known
+  Bytes possible{}; ///< small_lease: as large a part of a whole device, if the test asked what is free
 
   explicit operator bool() const { return cause != StopCause::none; }
 };
@@ -45,6 +44,10 @@ struct EntryReport {
   std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
   Stopped stopped = {};             ///< the entry is to run again
   bool exit_has_ended = false;      ///< exit() came to its end, in a process that runs one case after another
+  bool check_has_failed = false;    ///< in any of its processes, whether its tests have ended or not
+
+  /// Whether anything of it has failed, which a further run must not hide.
+  [[nodiscard]] bool has_failed() const { return failed != 0 || check_has_failed; }
 };
 
 /// What runs in an entry.
@@ -73,8 +76,8 @@ struct Verdict {
 /// inverts them; else it judges by the output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION).
 [[nodiscard]] std::string message_for_forced_failure(const std::string& entry, bool will_fail);
 
-/// Whether a command that ended like that runs again because a process of it was stopped. Not if anything of it has
-/// failed, or its own process was ended by a signal: that counts. Pure.
+/// Whether a command that ended like that runs again because a process of it was stopped. Not if gputest has failed
+/// anything of it, or its own process was ended by a signal: that counts. Pure.
 [[nodiscard]] bool runs_again(const EntryReport& report, int signal);
 
 /// Whether output that CTest judges is shown only when its attempt has ended, in an entry with this GPUTEST_MEMORY:

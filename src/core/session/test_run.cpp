@@ -88,6 +88,9 @@ bool TestRun::begin(const std::string& result, Notation notation) noexcept {
   if (state_->running && state_->is_own()) {
     return false;
   }
+  if (state_->page && state_->page->is_stopped()) { // its launcher goes on after the attempt has ended
+    State::end_now(EXIT_FAILURE);
+  }
   session::write_advice_in(notation);
   state_->result = result;
   state_->running = true;
@@ -193,7 +196,16 @@ bool TestRun::is_watched() const noexcept {
   return state_->page != nullptr;
 }
 
-void TestRun::check_failed() noexcept { state_->check_has_failed = true; }
+void TestRun::check_failed() noexcept {
+  state_->check_has_failed = true;
+  if (state_->is_forked()) { // in which the lock may be held for ever
+    return;
+  }
+  const std::lock_guard guard{state_->mutex};
+  if (state_->page) {
+    state_->page->set_check_has_failed();
+  }
+}
 
 void TestRun::end(End how) noexcept {
   const std::lock_guard guard{state_->mutex};

@@ -2,6 +2,7 @@
 #include "core/session/test_run_state.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/process_end.hpp"
 #include "core/runlog/run_log.hpp"
 
 #include <cstdlib>
@@ -32,10 +33,10 @@ std::string TestRun::State::end_to_run_again(const policy::Stopped& stopped, con
     details.number("leased_bytes", stopped.leased.count());
   }
   runlog::write(is_last_attempt() ? "overuse" : "again", details, test);
-  policy::Stopped noted = stopped;
-  noted.after_failure = any_failed();
-  page->set_stopped(noted);
-  end_now(EXIT_FAILURE);
+  log_end(EXIT_FAILURE);
+  os::write_what_was_printed();
+  page->set_stopped(stopped);
+  os::end_now(EXIT_FAILURE);
 }
 
 void TestRun::run_again(const policy::Stopped& stopped) noexcept {

@@ -13,11 +13,9 @@
 
 namespace gputest::detail {
 
-namespace {
-
-void log_end(int status) { runlog::write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(status))); }
-
-} // namespace
+void TestRun::State::log_end(int status) {
+  runlog::write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(status)));
+}
 
 void TestRun::State::end_now(int status) {
   log_end(status);

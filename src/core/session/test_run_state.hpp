@@ -35,8 +35,8 @@ struct TestRun::State {
   os::Mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
   std::optional<End> last_end;
-  bool has_failed = false; ///< any run of this process
-  pid_t pid = 0;           ///< that has begun, since a forked process has a copy of all this
+  bool has_failed = false;   ///< any run of this process
+  std::atomic<pid_t> pid{0}; ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
   bool watches_exit = false;
@@ -69,6 +69,7 @@ struct TestRun::State {
   void end_if_unseen();
 
   [[noreturn]] static void end_now(int status);
+  static void log_end(int status);
 
   // When it is stopped (test_run_again.cpp).
 

@@ -56,6 +56,7 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
               own->set_running("first");
               own->set_running(std::string(5000, 'x'));
               own->set_running("second");
+              own->set_check_has_failed();
               own->end(TestStatusPage::End::all_skipped);
               own->end(TestStatusPage::End::nothing_ran);
               own->fail_by_gputest("why");
@@ -75,9 +76,26 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
   EXPECT_EQ(report.nothing_ran, 1U);
   EXPECT_EQ(report.failed_by_gputest, "why");
   EXPECT_EQ(report.running, "second");
+  EXPECT_TRUE(report.has_failed());
   EXPECT_EQ(report.skipped_because, "skipped");
   EXPECT_EQ(report.not_run, "") << "a later run has run it";
   EXPECT_EQ(page.waits_for(), "a GPU");
+}
+
+TEST(EntryPages, know_which_processes_use_them) {
+  const TestStatusPage page;
+  const auto user = tests::start_child([&] {
+    ::pause();
+    return 0;
+  });
+  EXPECT_EQ(page.is_mapped_by(user), true) << "forked by one that does";
+  EXPECT_EQ(TestStatusPage{}.is_mapped_by(user), false);
+  ::kill(user, SIGKILL);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(user), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(page.is_mapped_by(user), false) << "only its exit status is left";
+  static_cast<void>(tests::end_of(user));
+  EXPECT_EQ(page.is_mapped_by(user), false);
 }
 
 TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {

@@ -133,7 +133,7 @@ TEST(NextAttempt, has_an_eighth_more_and_then_a_whole_device) {
   report.stopped.possible = 10_GiB;
   EXPECT_EQ(next_attempt("sort", report, 1, 3).lease, 10_GiB) << "it asks what is free";
   EXPECT_NE(second.text.find(". Only that counts. "), std::string::npos);
-  report.stopped.after_failure = true;
+  report.check_has_failed = true;
   EXPECT_NE(next_attempt("sort", report, 1, 3).text.find(". What had failed before counts, too. "), std::string::npos);
   const auto third = next_attempt("sort", report, 2, 3);
   EXPECT_EQ(third.number, 3);
@@ -177,13 +177,15 @@ TEST(NextAttempt, of_a_test_that_others_leave_no_memory_is_the_last_one_alone) {
   }
 }
 
-TEST(RunsAgain, is_for_what_was_stopped_unless_its_process_crashed) {
+TEST(RunsAgain, is_for_what_was_stopped_unless_its_process_crashed_or_gputest_has_failed_it) {
   using namespace literals;
   EntryReport report;
   EXPECT_FALSE(runs_again(report, 0));
   report.stopped = {StopCause::small_lease, 256_MiB, 8_GiB};
   EXPECT_TRUE(runs_again(report, 0));
   EXPECT_FALSE(runs_again(report, 11)) << "its own process crashed; another one was stopped";
+  report.failed_by_gputest = "of another process";
+  EXPECT_FALSE(runs_again(report, 0));
 }
 
 TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {

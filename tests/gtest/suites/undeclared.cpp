@@ -32,6 +32,12 @@ std::string attempt() {
   return number == nullptr ? "1" : number;
 }
 
+/// As in a main() of its own, before gputest's listener is there.
+const bool has_checked = [] {
+  EXPECT_FALSE(attempt() == "1" && std::getenv("FAILS_BEFORE_THE_TESTS") != nullptr); // NOLINT(concurrency-mt-unsafe)
+  return true;
+}();
+
 TEST(Undeclared, small) { const SimulatedBuffer a{200_MiB}; }
 
 TEST(Undeclared, much) {
@@ -125,6 +131,26 @@ TEST(Undeclared, much_with_a_process) {
   const SimulatedBuffer a{2_GiB};
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
+}
+
+/// Of several processes of one entry.
+TEST(Undeclared, fails_and_goes_on) {
+  EXPECT_NE(attempt(), "1");
+  std::cout << "@beside" << std::endl;
+  while (attempt() == "1") {
+    ::pause();
+  }
+}
+TEST(Undeclared, goes_on) {
+  std::cout << "@beside" << std::endl;
+  while (attempt() == "1") {
+    ::pause();
+  }
+}
+TEST(Undeclared, crashes) {
+  if (attempt() == "1") {
+    ::raise(SIGKILL);
+  }
 }
 
 TEST(Undeclared, stops) {

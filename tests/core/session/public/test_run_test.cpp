@@ -64,7 +64,7 @@ protected:
     const auto report = page.report();
     ended.reported = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
                      (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
-                     (report.stopped ? ", stopped" : "") +
+                     (report.check_has_failed ? ", a check failed" : "") + (report.stopped ? ", stopped" : "") +
                      (report.failed_by_gputest.empty() ? "" : ", failed by gputest: " + report.failed_by_gputest);
     return ended;
   }
@@ -130,7 +130,8 @@ TEST_F(CoreTestRun, of_a_program_that_begins_none_runs_again_unless_a_test_has_f
     run.ended(test);
     runs_again(run);
   };
-  EXPECT_EQ(ended("watched", 0, fails_before).reported, "0 begun, 0 ended") << "a further run would hide that";
+  EXPECT_EQ(ended("watched", 0, fails_before).reported, "0 begun, 0 ended, a check failed")
+      << "a further run would hide that";
   const auto goes_on_in_a_child = [&](TestRun& run) {
     begins(run);
     EXPECT_EQ(tests::in_child([&] {
