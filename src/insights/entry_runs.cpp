@@ -41,6 +41,8 @@ void choose_tests(EntryRun& run, const std::vector<const LoggedTest*>& all) {
     if (run.process != nullptr ? (*test)->ended >= run.process->begun
                                : (*test)->pid == all.back()->pid && seen.insert((*test)->test).second) {
       run.tests.insert(run.tests.begin(), *test);
+    } else if ((*test)->result == "failed") {
+      run.failed_before.insert((*test)->test);
     }
   }
 }
@@ -111,9 +113,16 @@ std::vector<std::string> why_failed(const EntryRun& run) {
     why.push_back("signal " + std::to_string(run.process->signal) + " (" + strsignal(run.process->signal) + ")");
   } else if (why.empty()) {
     const auto exit = run.process != nullptr ? run.process->exit.value_or(0) : 0;
-    why.push_back(exit != 0
-                      ? "exit code " + std::to_string(exit) + (run.tests.empty() ? "" : ", after its tests passed")
-                      : "at its end, or by a property of its entry such as FAIL_REGULAR_EXPRESSION");
+    const std::string earlier = "in an earlier attempt";
+    if (exit != 0) {
+      why.push_back("exit code " + std::to_string(exit) + (run.tests.empty() ? "" : ", after its tests passed"));
+    } else if (run.failed_before.empty()) {
+      why.push_back((run.ran_again ? earlier + ", " : "") +
+                    "at its end, or by a property of its entry such as FAIL_REGULAR_EXPRESSION");
+    }
+    for (const auto& test : run.failed_before) {
+      why.push_back(test + ", " + earlier);
+    }
   }
   return why;
 }
@@ -174,6 +183,11 @@ EntryRuns entry_runs(const RunLog& log) {
   }
   for (const auto& skip : log.skips) {
     runs[skip.entry].has_skip = true;
+  }
+  for (const auto& problem : log.problems) {
+    if (problem.kind == "ran again") {
+      runs[problem.entry].ran_again = true;
+    }
   }
   for (auto& [name, run] : runs) {
     choose_tests(run, tests[name]);

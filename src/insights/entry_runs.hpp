@@ -4,6 +4,7 @@
 #include "insights/run_log.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct EntryRun {
   const LoggedProcess* process = nullptr; ///< it ran only this entry; nullptr: a worker did, or it never entered
   std::vector<const LoggedTest*> tests;
   std::vector<const LoggedLease*> leases;
-  bool has_skip = false;   ///< gputest has skipped something of it
+  std::set<std::string> failed_before; ///< tests, in earlier attempts
+  bool ran_again = false;              ///< because gputest had stopped an earlier attempt
+  bool has_skip = false;               ///< gputest has skipped something of it
   bool open_ended = false; ///< as LoggedLease::open_ended, of its process, or of the test that a worker was in
   bool running = false;
 

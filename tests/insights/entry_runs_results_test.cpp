@@ -37,6 +37,9 @@ public:
   Log& end(int pid, const std::string& entry, int exit) {
     return line(pid, entry, "", R"("event":"end","exit":)" + std::to_string(exit));
   }
+  Log& stopped(int pid, const std::string& entry, const std::string& test) {
+    return line(pid, entry, test, R"("event":"again","text":"needs more")").end(pid, entry, 1);
+  }
   Log& signal(int pid, const std::string& entry, int signal) {
     return line(pid, entry, "", R"("event":"end","signal":)" + std::to_string(signal));
   }
@@ -128,6 +131,23 @@ TEST(EntryResults, are_those_of_ctest_with_what_the_log_says_of_them) {
            .end(2, "a", 1)
            .failed({"a"}),
        "a failed, S.b"},
+      {"an earlier attempt failed, and was stopped",
+       Log{}
+           .enter(1, "a")
+           .ran(1, "a", "S.a", "failed")
+           .stopped(1, "a", "S.b")
+           .enter(2, "a")
+           .ran(2, "a", "S.a")
+           .end(2, "a", 0)
+           .enter(3, "b")
+           .stopped(3, "b", "S.c")
+           .enter(4, "b")
+           .ran(4, "b", "S.c")
+           .end(4, "b", 0)
+           .failed({"a", "b"}),
+       "a failed, S.a, in an earlier attempt\nb failed, in an earlier attempt, at its end, or by a property of its "
+       "entry "
+       "such as FAIL_REGULAR_EXPRESSION"},
       {"skips",
        Log{}.enter(1, "a").end(1, "a", 77).worker(2, "b").ran(2, "b", "S.b", "skipped").skip(3, "c").failed({}),
        "a skipped\nb skipped\nc skipped"},
