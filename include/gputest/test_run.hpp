@@ -87,6 +87,9 @@ public:
   /// Whether a process watches this entry, and can run it again.
   [[nodiscard]] bool is_watched() const noexcept;
 
+  /// Whether something has failed in an earlier attempt of this entry, and this one may write so.
+  [[nodiscard]] bool has_failed_before() const noexcept;
+
   /// A check of a test has failed: a further run must not hide it. From any thread.
   void check_failed() noexcept;
 

@@ -489,7 +489,11 @@ void Adapter::OnTestEnd(const ::testing::TestInfo& test) {
                    test.file() != nullptr ? test.file() : "", test.line()});
 }
 
-void Adapter::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) {
+void Adapter::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int iteration) {
+  if (iteration == 0 && TestRun::of_process().has_failed_before()) { // GoogleTest's report says it, too
+    record_part(::testing::TestPartResult::kNonFatalFailure, nullptr, -1,
+                "A test had failed before the entry was stopped for memory and ran again, which counts");
+  }
   selected_ += unit_test.test_to_run_count();
   skipped_ += unit_test.skipped_test_count();
   failed_ = failed_ || unit_test.Failed();

@@ -255,6 +255,9 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry, 
       return with_forced_failure(std::move(end), entry);
     }
     os::TestStatusPage page;
+    if (has_failed) {
+      page.set_failed_before();
+    }
     end = run_once(command, entry, page, limit, attempt < attempts_of(entry));
     if (!end.command.runs_again) {
       if (has_failed && end.signal == 0 && does_not_fail(end.exit_code)) {

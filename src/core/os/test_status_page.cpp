@@ -55,6 +55,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
   std::atomic<std::uint32_t> ends_attempts;
+  std::atomic<std::uint32_t> failed_before;
   std::atomic<std::uint32_t> stop_cause; ///< stored after the four below
   std::atomic<std::uint64_t> stopped_leased;
   std::atomic<std::uint64_t> stopped_taken;
@@ -63,7 +64,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint64_t> waits; ///< has_waited()
   std::atomic<std::uint64_t> exit_has_ended;
   std::array<char, 2000> failed_by_gputest;
-  std::array<char, 1912> skipped_because;
+  std::array<char, 1904> skipped_because;
   Text<2000> not_run;
   Text<1024> running;
   Text<1024> waits_for;
@@ -365,6 +366,9 @@ void TestStatusPage::set_measured() const noexcept { words_->measured = 1; }
 bool TestStatusPage::is_measured() const noexcept { return words_->measured != 0; }
 
 void TestStatusPage::set_ends_attempts() const noexcept { words_->ends_attempts = 1; }
+
+void TestStatusPage::set_failed_before() const noexcept { words_->failed_before = 1; }
+bool TestStatusPage::has_failed_before() const noexcept { return words_->failed_before != 0; }
 
 void TestStatusPage::set_output_is_judged() const noexcept { words_->output_is_judged = 1; }
 bool TestStatusPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }

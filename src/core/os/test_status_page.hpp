@@ -78,6 +78,10 @@ public:
   /// The watcher ends the processes of an attempt of which one was stopped.
   void set_ends_attempts() const noexcept;
 
+  /// Something has failed in an earlier attempt: a report of this one is to say it.
+  void set_failed_before() const noexcept;
+  [[nodiscard]] bool has_failed_before() const noexcept;
+
   /// For how long any of its processes has waited for devices until now. The time in which several wait counts once.
   /// What observe_waits() has seen to be no waiting does not count. Only for the watcher.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept;

@@ -196,6 +196,11 @@ bool TestRun::is_watched() const noexcept {
   return state_->page != nullptr;
 }
 
+bool TestRun::has_failed_before() const noexcept {
+  const std::lock_guard guard{state_->mutex};
+  return state_->page && state_->page->has_failed_before() && !state_->page->output_is_judged();
+}
+
 void TestRun::check_failed() noexcept {
   state_->check_has_failed = true;
   if (state_->is_forked()) { // in which the lock may be held for ever
