@@ -43,6 +43,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 # Creates the shared ledger of a machine; docs/guides/shared-machines.md has the command.
 install(FILES "${PROJECT_SOURCE_DIR}/src/core/ledger/storage/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
   RENAME gputest.conf)
+install(FILES "${PROJECT_SOURCE_DIR}/packaging/valgrind.supp" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest")
 # For programs in C without CMake. Relative, so that the tree may be moved.
 file(RELATIVE_PATH prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")

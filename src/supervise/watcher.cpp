@@ -99,11 +99,6 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
     return {EXIT_FAILURE, "the tests cannot report to gputest-entry: there is no " + page.path() + ". Mount /proc",
             false};
   }
-  if (is_for_tests && os::has_valgrind() && !page.tests_have_valgrind()) {
-    return {EXIT_FAILURE,
-            "valgrind checks gputest-entry only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
-            false};
-  }
   // A command whose own process has failed tests runs them by gputest, and decides nothing for others as a script does.
   const bool runs_tests = end.report.failed == static_cast<unsigned>(end.command.process);
   const auto kind = runs_tests ? policy::CommandKind::gputest_executable : entry.kind;
@@ -279,6 +274,11 @@ int watch_tests(std::vector<std::string> command, const policy::EntryReport& fir
   const WatchedEntry entry{name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
                            target.checks_output_only, target.skip_code};
   command.front() = find_as_ctest(program, target);
+  if (os::has_valgrind() && !command.front().empty()) { // a second one would write over the same log
+    name_reports(command, entry);
+    os::set_variable("GPUTEST_ENTRY", os::variable("GPUTEST_ENTRY") + policy::valgrind_expected);
+    return say_why_not_executed(program, os::become(std::move(command)));
+  }
   EntryEnd end;
   end.exit_code = 127;
   end = command.front().empty() ? with_forced_failure(end, entry) : run_entry(std::move(command), entry, first);

@@ -44,8 +44,8 @@ struct EntryEnd {
 
 /// Runs the command of an executable with tests for the entry that GPUTEST_ENTRY and GPUTEST_TEST name, and ends as
 /// CTest is to see it: returns an exit code, or ends this process by a signal. Becomes the command if no ctest has
-/// started it for an entry, or if a debugger holds this process and there is no ctest above it. `first`: as for
-/// run_entry().
+/// started it for an entry, if valgrind runs this process, or if a debugger holds it and there is no ctest above it.
+/// `first`: as for run_entry().
 [[nodiscard]] int watch_tests(std::vector<std::string> command, const policy::EntryReport& first = {});
 
 /// The absolute path of the file that CTest takes for the program of a test: in the working directory, or in a folder

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file.hpp"
 #include "support/ctest_run.hpp"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,8 @@ namespace gputest::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
+using testing::Optional;
 
 class Watcher : public ::testing::Test, public CTestRun {};
 
@@ -20,6 +23,40 @@ TEST_F(Watcher, judges_an_entry_of_ctest_also_if_a_debugger_holds_it) {
   const auto result = run().at("traced");
   EXPECT_EQ(result.word, "Failed");
   EXPECT_THAT(result.output, HasSubstr("gputest did not run its tests"));
+}
+
+// CTest gives valgrind one --log-file, which the later of two processes would truncate.
+TEST_F(Watcher, becomes_its_command_under_valgrind) {
+  const std::string properties = "ENVIRONMENT \"GPUTEST_ENTRY=skip_code:3;LD_PRELOAD=/nonexistent/vgpreload_core.so\"";
+  folder_write("test", "#!/bin/sh\necho in $GPUTEST_ENTRY by $(cat /proc/$PPID/comm)\n");
+  add_command("checked", {ENTRY_PROGRAM, "--watch", path("test")}, properties);
+  EXPECT_THAT(run().at("checked").output, HasSubstr("in skip_code:3 valgrind by ctest\n"));
+}
+
+TEST_F(Watcher, fails_the_tests_that_valgrind_does_not_follow) {
+  add_command("lost", {CASES, "--gtest_filter=Host.a"}, "ENVIRONMENT \"GPUTEST_ENTRY=ctest valgrind\"");
+  add_command("expected_to_fail", {CASES, "--gtest_filter=Host.a"},
+              "WILL_FAIL ON ENVIRONMENT \"GPUTEST_ENTRY=will_fail valgrind\"");
+  for (const auto& [name, result] : run()) {
+    EXPECT_NE(result.word, "Passed") << name;
+    EXPECT_THAT(result.output, HasSubstr("gputest: failed: valgrind checks gputest-entry only")) << name;
+  }
+}
+
+TEST_F(Watcher, leaves_no_defects_to_valgrind_that_the_suppressions_do_not_name) {
+  constexpr auto* valgrind = "/usr/bin/valgrind";
+  if (::access(valgrind, X_OK) != 0) {
+    GTEST_SKIP() << valgrind << " is not there";
+  }
+  folder_write("check", "#!/bin/sh\nlog=$1 && shift && exec " + std::string{valgrind} +
+                            " -q --trace-children=yes --leak-check=yes --show-reachable=yes --num-callers=50"
+                            " '--suppressions=" VALGRIND_SUPPRESSIONS "' --log-file=$log '" ENTRY_PROGRAM "' \"$@\"\n");
+  const std::string properties = "ENVIRONMENT GPUTEST_ENTRY=ctest";
+  add_command("case", {path("check"), path("case.log"), "--watch", CASES, "--gtest_filter=Host.a"}, properties);
+  add_command("end", {path("check"), path("end.log"), "--end", CASES}, properties);
+  EXPECT_EQ(run().at("case").word, "Passed");
+  EXPECT_EQ(os::contents_of(path("case.log")), "");
+  EXPECT_THAT(os::contents_of(path("end.log")), Optional(Not(HasSubstr("=="))));
 }
 
 TEST_F(Watcher, believes_a_command_that_becomes_another_user_before_its_tests) {

@@ -52,7 +52,6 @@ struct TestStatusPage::Words {
   std::atomic<std::uint32_t> failures_by_gputest;
   std::atomic<std::uint32_t> skips;
   std::atomic<std::uint32_t> measured;
-  std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
   std::atomic<std::uint32_t> ends_attempts;
   std::atomic<std::uint32_t> failed_before;
@@ -244,10 +243,7 @@ std::shared_ptr<TestStatusPage> TestStatusPage::open(const std::string& path) no
 
 void TestStatusPage::let_commands_inherit() const noexcept { ::fcntl(file_.number(), F_SETFD, 0); }
 
-void TestStatusPage::begin() const noexcept {
-  words_->has_valgrind = has_valgrind() ? 1 : 0;
-  ++words_->begun;
-}
+void TestStatusPage::begin() const noexcept { ++words_->begun; }
 
 void TestStatusPage::end(End how) const noexcept {
   if (how == End::failed) {
@@ -359,8 +355,6 @@ bool TestStatusPage::observe_waits() noexcept {
 nanoseconds TestStatusPage::seen_waiting() const noexcept {
   return seen_waiting_since_ ? KernelClock::now() - *seen_waiting_since_ : nanoseconds{0};
 }
-
-bool TestStatusPage::tests_have_valgrind() const noexcept { return words_->has_valgrind != 0; }
 
 void TestStatusPage::set_measured() const noexcept { words_->measured = 1; }
 bool TestStatusPage::is_measured() const noexcept { return words_->measured != 0; }

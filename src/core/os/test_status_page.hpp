@@ -96,9 +96,6 @@ public:
 
   [[nodiscard]] std::string waits_for() const;
 
-  /// Whether valgrind runs the tests that have begun.
-  [[nodiscard]] bool tests_have_valgrind() const noexcept;
-
   /// The watcher measures what its processes allocate, and tells CTest: they do not.
   void set_measured() const noexcept;
   [[nodiscard]] bool is_measured() const noexcept;

@@ -15,6 +15,7 @@ namespace gputest::policy {
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
 ///     skip_code:<n>       ctest, and a command that ends with n has skipped itself, as the project says
 ///     <word>+path         the same, and the properties of the entry set PATH: that of CTest finds the program
+///     <word> valgrind     the same as the word, from a watcher that ran under valgrind and became the command
 ///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/test_status_page)
 ///
 /// CMake writes the words (cmake/detail/entry_properties.cmake), a watcher the path. Any other word means `ctest`.
@@ -25,6 +26,7 @@ struct ReportTarget {
   std::string page;
   int skip_code = 0; ///< of the command itself; 0: it has none
   bool sets_path = false;
+  bool expects_valgrind = false; ///< which is to run the tests, too
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }
 
@@ -32,10 +34,17 @@ struct ReportTarget {
   [[nodiscard]] bool believes_exit_code() const { return !will_fail && !checks_output_only; }
 };
 
+inline constexpr const char* valgrind_expected = " valgrind";
+
 /// Pure, and never throws.
 [[nodiscard]] inline ReportTarget parse_report_target(std::string entry) {
   if (entry.empty() || entry.front() == '/') {
-    return {false, false, false, entry, 0};
+    return {false, false, false, entry};
+  }
+  if (const auto end = entry.find(valgrind_expected); end != std::string::npos) {
+    auto target = parse_report_target(entry.substr(0, end));
+    target.expects_valgrind = true;
+    return target;
   }
   const auto plus = entry.find("+path");
   const bool sets_path = plus != std::string::npos;

@@ -106,6 +106,10 @@ bool TestRun::begin(const std::string& result, Notation notation) noexcept {
   if (state_->page) {
     state_->page->begin();
   }
+  if (state_->report_target.expects_valgrind && !os::has_valgrind()) { // CTest would take no defects for a success
+    state_->end_as_failure("failed: valgrind checks gputest-entry only, not the tests that it starts. Set "
+                           "VALGRIND_OPTS=--trace-children=yes");
+  }
   return true;
 }
 
@@ -184,10 +188,7 @@ bool TestRun::is_running() const noexcept {
 void TestRun::end_as_failure(const std::string& why) noexcept {
   const std::lock_guard guard{state_->mutex};
   if (state_->running) {
-    session::tell(why);
-    state_->fail_by_gputest(why);
-    state_->end_if_unseen();
-    State::end_now(EXIT_FAILURE);
+    state_->end_as_failure(why);
   }
 }
 

@@ -43,7 +43,7 @@ void TestRun::State::at_exit(int argument_of_exit) {
 }
 
 int TestRun::State::code_of_skip() const {
-  return report_target.ctest && no_gpu ? unwatched_skip_code : skipped_exit_code;
+  return report_target.ctest && !report_target.expects_valgrind && no_gpu ? unwatched_skip_code : skipped_exit_code;
 }
 
 bool TestRun::State::is_skip(int status) const { return status == skipped_exit_code || status == code_of_skip(); }
@@ -100,6 +100,13 @@ void TestRun::State::check_exit(int status) {
     fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
                  "End main() with `return " + result + ";`");
   }
+}
+
+void TestRun::State::end_as_failure(const std::string& why) {
+  session::tell(why);
+  fail_by_gputest(why);
+  end_if_unseen();
+  end_now(EXIT_FAILURE);
 }
 
 void TestRun::State::fail_at_exit(const std::string& why, const std::string& remedy) {

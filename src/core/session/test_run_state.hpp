@@ -68,6 +68,9 @@ struct TestRun::State {
   /// CTest would not see its failure in an exit code.
   void end_if_unseen();
 
+  /// Ends the process, whose run fails.
+  [[noreturn]] void end_as_failure(const std::string& why);
+
   [[noreturn]] static void end_now(int status);
   static void log_end(int status);
 
