@@ -87,7 +87,7 @@
     Seconds that the test may run, up to 999999999, in each attempt (``MEMORY auto``, ``ctest --repeat``). Time spent waiting for memory does not
     count. At the limit gputest prints which test was running, and kills the process with every process it started. Processes
     that the test leaves behind and that keep its output open count towards the limit. With CTest's property ``TIMEOUT_AFTER_MATCH``, the limit of gputest
-    is the sum of both, because only CTest sees the line. Default: none, so that CTest's own limit applies, which includes
+    is the sum of both, because only CTest sees the line. ``0`` is no limit, as for CTest. Default: none, so that CTest's own limit applies, which includes
     waiting. With ``WAIT_LIMIT``: 1500, as ``include(CTest)`` says.
 
   ``WAIT_LIMIT``

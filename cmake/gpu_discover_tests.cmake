@@ -104,7 +104,8 @@
     Properties of each entry: pairs of a name and a value. A list is one value, in quotes: ``LABELS "a;b"``. The pairs end at the next
     keyword that is not the name of a property. As in ``gtest_discover_tests()``, a list whose name is given twice is added to the
     first. ``LABELS`` and ``ENVIRONMENT_MODIFICATION`` are added to gputest's own. ``TIMEOUT`` has the meaning of the keyword
-    ``TIMEOUT``: time spent waiting does not count.
+    ``TIMEOUT``: time spent waiting does not count. It may be a generator expression, here and there. A name that CTest does not know has
+    capital letters and an underscore.
 
   The entry of a case runs it with ``--gtest_filter`` and ``--gtest_also_run_disabled_tests``, and is ``DISABLED`` if the case is. It has the
   properties that :cmake:command:`gpu_add_test` sets, with ``GPUTEST_MEMORY`` and ``GPUTEST_GPUS`` as the case itself says.

@@ -11,7 +11,7 @@ endfunction()
 # Reads the arguments of the function that uses it, from ARGV<begin> on, into ARG_<keyword>. The function has set the lists
 # option_keywords, value_keywords, list_keywords and word_keywords. It differs from cmake_parse_arguments() in that words
 # stay as they are written, also empty ones and those with brackets or `;`, and that keywords that are unknown, repeated, or
-# have no value are errors. The function that calls a public function may have variables of the same names; they do not count.
+# have no value are errors; but some lists may be empty. The function that calls a public function may have variables of the same names; they do not count.
 #
 #   words         CMake code, each word after a space, because a list cannot hold every text
 #   COMMAND       its first value; those that follow are words, in ARG_COMMAND_ARGUMENTS
@@ -48,6 +48,9 @@ macro(_gputest_parse begin)
         set(ARG_${argument} "")
         set(missing ${argument})
         set(keyword ${argument})
+        if(keyword MATCHES "^(REQUIRES|LABELS|PROPERTIES|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|DISCOVERY_ENVIRONMENT)$")
+          set(missing "") # a wrapper passes on a list that may be empty
+        endif()
       endif()
       continue()
     endif()
@@ -113,14 +116,8 @@ endfunction()
 # An error if a word that should be the name of a property is none: a list that is not quoted has its second word there. CTest
 # ignores what it does not know, so the list would lose a part.
 function(_gputest_check_property name)
-  get_property(known GLOBAL PROPERTY GPUTEST_KNOWN_PROPERTIES)
-  if("${known}" STREQUAL "")
-    execute_process(COMMAND "${CMAKE_COMMAND}" --help-property-list OUTPUT_VARIABLE known ERROR_QUIET)
-    set_property(GLOBAL PROPERTY GPUTEST_KNOWN_PROPERTIES "${known}")
-  endif()
-  # One word alone may be a property of something else, such as NAME or TYPE. Older versions do not know newer properties.
-  if(name MATCHES "^(COST|DEPENDS|DISABLED|ENVIRONMENT|LABELS|MEASUREMENT|PROCESSORS|TIMEOUT|TIMEOUT_SIGNAL_NAME|TIMEOUT_SIGNAL_GRACE_PERIOD)$" OR
-     (name MATCHES "^[A-Z]+_[A-Z_]+$" AND (known STREQUAL "" OR "\n${known}" MATCHES "\n${name}\n")))
+  # One word alone may be a property of something else, such as NAME or TYPE. Others may be the user's own.
+  if(name MATCHES "^(COST|DEPENDS|DISABLED|ENVIRONMENT|LABELS|MEASUREMENT|PROCESSORS|TIMEOUT|[A-Z]+_[A-Z0-9_]+)$")
     return()
   endif()
   _gputest_fail("PROPERTIES has \"${name}\" where the name of a property has to be, such as LABELS or RESOURCE_LOCK. Write pairs of a name and a value. A list is one value, in quotes: LABELS \"a;b\".")

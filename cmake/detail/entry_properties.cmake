@@ -124,6 +124,11 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
     set(timeout 1500) # as include(CTest) says, which counts the time spent waiting
   endif()
   set(${prefix}ENTRY ${watcher})
+  set(has_no_limit FALSE)
+  if(timeout MATCHES "^0+(\\.0*)?$")
+    set(has_no_limit TRUE)
+    set(timeout "")
+  endif()
   set(${prefix}TIMEOUT "${timeout}")
   set(${prefix}DEFAULT_LOG Testing/gputest) # where ctest runs, so that installed tests need no other one; GPUTEST_LOG overrides it
   foreach(keyword IN LISTS keywords)
@@ -138,9 +143,11 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
   if(NOT ${prefix}PLAIN)
     string(APPEND properties " SKIP_RETURN_CODE 77")
   endif()
-  if(${prefix}PLAIN AND NOT timeout STREQUAL "")
+  if(has_no_limit)
+    string(APPEND properties " TIMEOUT 0") # as CTest says it
+  elseif(${prefix}PLAIN AND NOT timeout STREQUAL "")
     string(APPEND properties " TIMEOUT ${timeout}")
-  elseif(NOT timeout STREQUAL "")
+  elseif(timeout MATCHES "^[0-9]+([.][0-9]+)?$") # the tests fail for any other
     # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
     # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
     # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT). Tests of undeclared memory may run three times.

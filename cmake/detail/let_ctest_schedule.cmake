@@ -64,7 +64,7 @@ endfunction()
 # reads it when it generates.
 function(_gputest_note_for_all property value result)
   if(NOT TARGET gputest_noted)
-    add_library(gputest_noted INTERFACE)
+    add_library(gputest_noted INTERFACE IMPORTED GLOBAL) # no target of the project's own (BUILDSYSTEM_TARGETS)
   endif()
   get_property(noted TARGET gputest_noted PROPERTY ${property})
   list(APPEND noted ${value})

@@ -108,7 +108,7 @@ foreach(number IN ITEMS many -1 1025)
 endforeach()
 should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY small MEMORY large)]]
   "gpu_add_test(NAME t): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
-foreach(keyword IN ITEMS MEMORY COMMAND LABELS)
+foreach(keyword IN ITEMS MEMORY COMMAND CONFIGURATIONS)
   set(no_value "gpu_add_test: ${keyword} has no value. Give it one, or leave ${keyword} out.")
   should_fail("gpu_add_test(${keyword})" "${no_value}")
   should_fail("gpu_add_test(${keyword} NAME t)" "${no_value}")
@@ -169,9 +169,9 @@ should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY 40GiB LARGE wait)]]
 should_fail([[gpu_add_test(NAME t COMMAND exe LARGE serial)]]
   "gpu_add_test(NAME t): LARGE serial is for large tests, but MEMORY is auto.")
 should_refuse(LAUNCHER "on or off (default: on for a command that does not link gputest::main or gputest::catch2; off in gpu_discover_tests())." yes On)
-should_refuse(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU."
-  0.0 -5 5s .5 5. 1000000000)
-should_accept(TIMEOUT 999999999 0.001)
+should_refuse(TIMEOUT "a number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU, or 0 for no limit."
+  "$<1:5>" -5 5s .5 5. 1000000000)
+should_accept(TIMEOUT 999999999 0.001 0 0.0)
 should_refuse(WAIT_LIMIT "a duration up to 24h such as 90s, 20min or 1h (default: the environment variable GPUTEST_WAIT_LIMIT, or 20min)."
   soon 90 1.5h "1 h" 1H 25h 86401s)
 should_accept(WAIT_LIMIT 24h 1440min 086400s 0s)
@@ -219,14 +219,22 @@ should_pass([[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 6
   NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR "" DISCOVERY_TIMEOUT 99999 DISCOVERY_EXTRA_ARGS x DISCOVERY_ENVIRONMENT A=[ B= DISCOVERY_MODE PRE_TEST
   PROPERTIES LABELS "a;b" TIMEOUT 3 COST GPUS RESOURCE_LOCK "")
 gpu_discover_tests(exe PROPERTIES COST 3 MEMORY 3GiB)
-gpu_discover_tests(exe PROPERTIES VS_DEBUGGER_WORKING_DIRECTORY / FIXTURES_REQUIRED a FIXTURES_REQUIRED b SKIP_RETURN_CODE 77 SKIP_RETURN_CODE 77)]])
+gpu_discover_tests(exe PROPERTIES VS_DEBUGGER_WORKING_DIRECTORY / FIXTURES_REQUIRED a FIXTURES_REQUIRED b SKIP_RETURN_CODE 77 SKIP_RETURN_CODE 77)
+gpu_discover_tests(exe PROPERTIES MY_OWN_PROP2 x TIMEOUT "$<IF:$<CONFIG:Debug>,60,0.1>")
+gpu_discover_tests(exe REQUIRES LABELS PROPERTIES EXTRA_ARGS DISCOVERY_EXTRA_ARGS DISCOVERY_ENVIRONMENT TIMEOUT "$<1:0>")]])
+# Code for all targets of a directory meets none that is no program and no library.
+should_pass([[gpu_add_test(NAME t COMMAND exe LABELS)
+get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+if(NOT targets STREQUAL "gputest;gputest_main;library")
+  message(FATAL_ERROR "${targets}")
+endif()]])
 should_fail([[gpu_discover_tests()]] "gpu_discover_tests: the target is missing. Write gpu_discover_tests(<target> ...).")
 foreach(row IN ITEMS
     "exee|(exee): \"exee\" is not a target. Call gpu_discover_tests() after add_executable(exee)."
     "library|(library): It \"library\" is a target of type INTERFACE_LIBRARY; allowed: an executable target."
     "exe NAME t|(exe): unknown argument \"NAME\"; allowed: GRANULARITY, ISOLATION, MEMORY, "
     "exe EXTRA_ARGS --flag MEMROY 3GiB|(exe): unknown keyword \"MEMROY\"; allowed: "
-    "exe EXTRA_ARGS|(exe): EXTRA_ARGS has no value."
+    "exe TEST_PREFIX|(exe): TEST_PREFIX has no value."
     "exe TEST_LIST \"\"|(exe): TEST_LIST has an empty value."
     "exe GRANULARITY suite|(exe): GRANULARITY is \"suite\"; allowed: case, class or executable (default: case)."
     "exe ISOLATION thread|(exe): ISOLATION is \"thread\"; allowed: worker or process (default: process)."
@@ -236,11 +244,10 @@ foreach(row IN ITEMS
     "exe DISCOVERY_ENVIRONMENT A=1 B|(exe): DISCOVERY_ENVIRONMENT has \"B\"; allowed: <name>=<value>, such as LD_LIBRARY_PATH=/opt/lib."
     "exe DISCOVERY_TIMEOUT 0|(exe): DISCOVERY_TIMEOUT is \"0\"; allowed: an integer from 1 to 99999, in seconds (default: 60)."
     "exe PROPERTIES TIMEOUT soon|(exe): TIMEOUT is \"soon\"; allowed: "
-    "exe PROPERTIES|(exe): PROPERTIES has no value."
     "exe PROPERTIES LABELS|(exe): PROPERTIES gives LABELS no value."
     "exe PROPERTIES LABELS a b|(exe): PROPERTIES has \"b\" where the name of a property has to be, such as LABELS or RESOURCE_LOCK. Write pairs of a name and a value. A list is one value, in quotes: LABELS \"a$<SEMICOLON>b\"."
     "exe PROPERTIES ENVIRONMENT A=1 B=2 C=3|(exe): PROPERTIES has \"B=2\" where the name "
-    "exe PROPERTIES RESOURCE_LOCK DATA DATA_BASE DISK COST 3|(exe): PROPERTIES has \"DATA_BASE\" where the name "
+    "exe PROPERTIES RESOURCE_LOCK DATA DISK DATA_BASE COST 3|(exe): PROPERTIES has \"DISK\" where the name "
     "exe PROPERTIES LABELS NAME TYPE VERSION|(exe): PROPERTIES has \"TYPE\" where the name "
     "exe PROPERTIES SKIP_RETURN_CODE 4|(exe): PROPERTIES sets SKIP_RETURN_CODE to 4, but gputest says 77")
   string(REGEX MATCH "^([^|]*)[|](.*)$" _ "${row}")
