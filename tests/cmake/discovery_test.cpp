@@ -883,7 +883,7 @@ TEST_F(Discovery, gives_entries_names_of_their_own_if_other_calls_have_the_same)
   EXPECT_THAT(names(), testing::AllOf(Contains("tests-2.tests_NOT_LISTED"), Contains("Small.test")));
 }
 
-TEST_F(Discovery, keeps_its_lists_in_the_users_cache_if_it_cannot_write_to_the_build_tree) {
+TEST_F(Discovery, keeps_its_lists_in_a_folder_of_the_user_if_it_cannot_write_to_the_build_tree) {
   make_build_tree_read_only();
   set("HOME", path("home"));
   set("XDG_CACHE_HOME", path("cache"));
@@ -895,6 +895,22 @@ TEST_F(Discovery, keeps_its_lists_in_the_users_cache_if_it_cannot_write_to_the_b
   }
   EXPECT_THAT(ctest({}).out, HasSubstr("100% tests passed"));
   EXPECT_FALSE(std::filesystem::exists(path("home")));
+  const auto temporary = path("temporary");
+  const auto lists = temporary + "/gputest-lists-" + std::to_string(::getuid());
+  std::filesystem::create_directory(temporary);
+  set("TMPDIR", temporary);
+  set("HOME", "/dev/null"); // as users of containers that have none
+  set("XDG_CACHE_HOME", "");
+  EXPECT_THAT(names(), ElementsAre("p.Plain.first", "p.Plain.second", "tests.small"));
+  EXPECT_EQ(std::filesystem::status(lists).permissions(), std::filesystem::perms::owner_all);
+  EXPECT_THAT(ctest({}).out, HasSubstr("100% tests passed"));
+  std::filesystem::remove_all(lists);
+  std::filesystem::create_directory(path("elsewhere"));
+  std::filesystem::create_directory_symlink(path("elsewhere"), lists); // others could let it point elsewhere later
+  EXPECT_THAT(names(), ElementsAre("p.tests_NOT_LISTED", "tests_NOT_LISTED"));
+  std::filesystem::remove(lists);
+  // Others could replace it.
+  std::filesystem::permissions(temporary, std::filesystem::perms::all);
   for (const auto* const cache : {"", "relative"}) { // a path has to be the same wherever ctest runs
     set("HOME", "");
     set("XDG_CACHE_HOME", cache);
