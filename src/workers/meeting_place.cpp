@@ -156,8 +156,9 @@ MeetingPlace open_meeting_place(const std::string& worker_key) {
     const int error = is_made && (::access(home.c_str(), W_OK) == 0 || errno != EROFS) ? 0 : errno;
     found.problem =
         found.path +
-        (error != 0 ? " cannot be made: " + os::reason(error) + ". Set "
-                    : " cannot be used: it has to be this user's own, and closed to others (0700). Remove it, or set ") +
+        (error != 0
+             ? " cannot be made: " + os::reason(error) + ". Set "
+             : " cannot be used: it has to be this user's own, and closed to others (0700). Remove it, or set ") +
         "GPUTEST_DIR to a folder of your own";
   }
   return found;
