@@ -898,6 +898,7 @@ TEST_F(Discovery, keeps_its_lists_in_a_folder_of_the_user_if_it_cannot_write_to_
   const auto temporary = path("temporary");
   const auto lists = temporary + "/gputest-lists-" + std::to_string(::getuid());
   std::filesystem::create_directory(temporary);
+  std::filesystem::permissions(temporary, std::filesystem::perms::owner_all); // whatever the umask
   set("TMPDIR", temporary);
   set("HOME", "/dev/null"); // as users of containers that have none
   set("XDG_CACHE_HOME", "");
