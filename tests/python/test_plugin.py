@@ -1536,7 +1536,7 @@ pytestmark = pytest.mark.gpu("1GiB")
 def replaced(request):
     with pytest.MonkeyPatch.context() as patch:
         for module, name in [(time, "time"), (time, "perf_counter"), (os, "getpid"), (os, "fsdecode"),
-                             (os.path, "join"), (gc, "collect"), (operator, "index"), (contextlib, "suppress"),
+                             (gc, "collect"), (operator, "index"), (contextlib, "suppress"),
                              (threading, "RLock"), (ctypes, "cast"), (ctypes, "sizeof")]:
             patch.setattr(module, name, mock.Mock(side_effect=[]) if request.param == "Mock" else None)
         patch.setitem(sys.modules, "gputest", None)
