@@ -44,6 +44,9 @@ TEST_F(Watcher, fails_the_tests_that_valgrind_does_not_follow) {
 }
 
 TEST_F(Watcher, leaves_no_defects_to_valgrind_that_the_suppressions_do_not_name) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's program cannot run under valgrind";
+#endif
   constexpr auto* valgrind = "/usr/bin/valgrind";
   if (::access(valgrind, X_OK) != 0) {
     GTEST_SKIP() << valgrind << " is not there";
@@ -73,6 +76,9 @@ TEST_F(Watcher, believes_a_command_that_becomes_another_user_before_its_tests) {
 }
 
 TEST_F(Watcher, believes_an_executable_that_runs_as_another_group) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a sanitizer's search for leaks may not look at such a process";
+#endif
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can be two users";
   }
