@@ -159,10 +159,6 @@ private:
   bool leads_;
 };
 
-} // namespace
-
-namespace {
-
 /// Ends the processes below this one that run tests, since one of them was stopped and waits for this: so none sees
 /// another one end by it, nor does what has started them end any, and those that have gone before their tests had ended
 /// did so by themselves, which is a failure.

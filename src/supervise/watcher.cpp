@@ -20,7 +20,6 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include <sys/stat.h>
@@ -61,8 +60,7 @@ std::string find_as_ctest(const std::string& program, const policy::ReportTarget
   if (folder_of_program.empty()) {
     const auto ctest = target.sets_path ? os::find_ctest() : std::nullopt;
     const auto of_ctest = ctest ? os::variable_of(ctest->pid, "PATH") : std::nullopt;
-    std::istringstream path{of_ctest.value_or(os::variable("PATH"))};
-    for (std::string folder; std::getline(path, folder, ':');) {
+    for (const auto& folder : os::folders_in(of_ctest.value_or(os::variable("PATH")))) {
       folders.emplace_back(folder.empty() ? "/" : folder);
     }
   }

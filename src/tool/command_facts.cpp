@@ -92,14 +92,16 @@ bool libraries_may_use_gpu(const std::string& linker, const std::string& path) {
 } // namespace
 
 FoundCommand find_command(const std::string& command, const std::optional<std::string>& path) {
+  if (command.empty()) {
+    return {ENOENT, ""};
+  }
   if (command.find('/') != std::string::npos) {
     const int error = os::why_not_executable(command);
     return {error, error == 0 ? command : ""};
   }
   int worst = ENOENT;
   // execvp() uses these two folders if PATH is not set. An empty one is the working directory, also after a last ':'.
-  std::istringstream folders{path.value_or("/bin:/usr/bin") + ":"};
-  for (std::string folder; !command.empty() && std::getline(folders, folder, ':');) {
+  for (const auto& folder : os::folders_in(path.value_or("/bin:/usr/bin") + ":")) {
     const auto file = (folder.empty() ? "." : folder) + "/" + command;
     const int error = os::why_not_executable(file);
     if (error == 0) {

@@ -217,6 +217,10 @@ std::string contents_of(const Descriptor& folder, const std::string& name) {
   return file ? os::read_to_end(file.number()).value_or("") : "";
 }
 
+bool is_of(const Descriptor& key_folder, const std::string& executable, const std::string& fixtures) {
+  return contents_of(key_folder, "executable") == executable && contents_of(key_folder, "fixtures") == fixtures;
+}
+
 std::string read_from(const Descriptor& file, off_t offset) {
   std::string text;
   std::array<char, 4096> block{};

@@ -93,6 +93,9 @@ private:
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
 
+/// Whether a worker key's folder is of this executable, with these fixtures.
+[[nodiscard]] bool is_of(const Descriptor& key_folder, const std::string& executable, const std::string& fixtures);
+
 /// What a file has from an offset on, and the lines of a text.
 [[nodiscard]] std::string read_from(const Descriptor& file, off_t offset);
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& text);

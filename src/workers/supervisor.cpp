@@ -103,8 +103,7 @@ private:
   void forget_what_is_reported() {
     for (const auto& worker_key : names_in(place_.run_folder)) {
       const auto folder = open_folder(place_.run_folder.number(), worker_key);
-      if (is_there(folder, "reported") && contents_of(folder, "executable") == test_.command.front() &&
-          contents_of(folder, "fixtures") == test_.fixtures) {
+      if (is_there(folder, "reported") && is_of(folder, test_.command.front(), test_.fixtures)) {
         ::unlinkat(folder.number(), "reported", 0);
       }
     }

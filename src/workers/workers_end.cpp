@@ -165,7 +165,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
   bool any = false;
   for (const auto& worker_key : place.run_folder ? names_in(place.run_folder) : std::vector<std::string>{}) {
     const auto folder = open_folder(place.run_folder.number(), worker_key);
-    if (contents_of(folder, "executable") != executable || contents_of(folder, "fixtures") != fixtures) {
+    if (!is_of(folder, executable, fixtures)) {
       continue;
     }
     any = true;

@@ -278,10 +278,7 @@ void TestStatusPage::set_stopped(const policy::Stopped& stopped) const noexcept 
   words_->stop_cause = static_cast<std::uint32_t>(stopped.cause);
   if (words_->ends_attempts != 0) {
     ::kill(static_cast<pid_t>(std::strtol(path_.c_str() + std::strlen("/proc/"), nullptr, 10)), SIGCHLD); // it wakes up
-    constexpr timespec tenth{0, 100'000'000};
-    for (int i = 0; i < 50; ++i) { // it looks each second, also if this process may send it no signal
-      ::nanosleep(&tenth, nullptr);
-    }
+    KernelClock::sleep_for(std::chrono::seconds{5}); // it looks each second, also if this process may send it no signal
   }
 }
 bool TestStatusPage::is_stopped() const noexcept { return words_->stop_cause != 0; }

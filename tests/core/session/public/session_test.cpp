@@ -55,6 +55,16 @@ protected:
   Session& enter(std::vector<Request> requests = {3_GiB}) { return CoreTest::enter(std::move(requests)); }
 
   [[nodiscard]] Claimant own() const { return status(settings_).at(0); }
+
+  /// Starts another process, which has a lease of 2 GiB until it is killed.
+  [[nodiscard]] pid_t start_holder() const {
+    return tests::start_keeper([&] {
+      auto other = std::make_unique<Session>(settings_, entry_);
+      static_cast<void>(other->enter({}));
+      auto held = other->lease(2_GiB, "Sort.Keys");
+      return std::pair{std::move(other), std::move(held)};
+    });
+  }
 };
 
 TEST_F(CoreSession, goes_by_its_structs_and_not_by_the_environment) {
@@ -323,12 +333,7 @@ TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_
 
 TEST_F(CoreSession, leaves_a_forked_process_alone_also_while_another_thread_waits_for_a_lease) {
   settings_.devices = "simulated:1x4GiB,context=0";
-  const pid_t holder = tests::start_keeper([&] {
-    auto other = std::make_unique<Session>(settings_, entry_);
-    static_cast<void>(other->enter({}));
-    auto held = other->lease(2_GiB, "Sort.Keys");
-    return std::pair{std::move(other), std::move(held)};
-  });
+  const pid_t holder = start_holder();
   auto& session = enter();
   std::promise<void> waits;
   std::promise<void> has_forked;
@@ -387,12 +392,7 @@ TEST_F(CoreSession, writes_to_no_file_by_a_number_that_a_test_may_have_chosen) {
 TEST_F(CoreSession, lets_a_signal_handler_exit_while_its_thread_waits_for_a_lease) {
   settings_.devices = "simulated:1x4GiB,context=0";
   settings_.log = folder_.path() + "/log";
-  const pid_t holder = tests::start_keeper([&] {
-    auto other = std::make_unique<Session>(settings_, entry_);
-    static_cast<void>(other->enter({}));
-    auto held = other->lease(2_GiB, "Sort.Keys");
-    return std::pair{std::move(other), std::move(held)};
-  });
+  const pid_t holder = start_holder();
   EXPECT_EQ(tests::in_child([&] {
               static Session session{settings_, entry_}; // which exit() ends
               static_cast<void>(session.enter({}));
@@ -414,12 +414,7 @@ TEST_F(CoreSession, lets_a_signal_handler_exit_while_its_thread_waits_for_a_leas
 
 TEST_F(CoreSession, lets_a_thread_exit_while_another_one_waits_for_a_lease) {
   settings_.devices = "simulated:1x4GiB,context=0";
-  const pid_t holder = tests::start_keeper([&] {
-    auto other = std::make_unique<Session>(settings_, entry_);
-    static_cast<void>(other->enter({}));
-    auto held = other->lease(2_GiB, "Sort.Keys");
-    return std::pair{std::move(other), std::move(held)};
-  });
+  const pid_t holder = start_holder();
   EXPECT_EQ(tests::in_child([&] {
               static Session session{settings_, entry_}; // which exit() ends, and with it:
               static Lease lease;
