@@ -56,7 +56,7 @@ def test_mistake(): pass
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n2",)])
+@pytest.mark.parametrize("arguments", [(), ("-pxdist", "-n2")])
 def test_marks_and_fixtures_lease_nothing(portable, tmp_path, arguments):
     (tmp_path / "test_it.py").write_text(SUITE)
     done = portable("-m", "pytest", "-p", "gputest.plugin", "-p", "no:cacheprovider", "--gpu-auto", *arguments)
