@@ -48,7 +48,7 @@ set(gputest_all_with_workers [[${all_with_workers}]])\n")
     _gputest_append_variable(${keyword} "${ARG_${keyword}}")
   endforeach()
   foreach(property IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH
-          TIMEOUT_SIGNAL_NAME TIMEOUT_SIGNAL_GRACE_PERIOD FIXTURES_REQUIRED RUN_SERIAL)
+          TIMEOUT_SIGNAL_NAME TIMEOUT_SIGNAL_GRACE_PERIOD FIXTURES_REQUIRED RUN_SERIAL ENVIRONMENT ENVIRONMENT_MODIFICATION)
     _gputest_append_variable(property_${property} "${ARG_PROPERTY_${property}}")
   endforeach()
   foreach(keyword IN ITEMS LABELS RESOURCE_LOCK)

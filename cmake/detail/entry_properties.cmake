@@ -3,8 +3,7 @@
 
 # GPUTEST_ENTRY for an entry of which the variables <prefix>WILL_FAIL and so on are the user's properties. With WILL_FAIL, CTest
 # inverts exit codes; with an expression it judges by the output, and may not look at them. Who watches the entry then ends by a
-# signal if what fails is not the test, and with an expression nothing else of gputest's is in the output. +path: the properties set
-# PATH, and what it runs is not looked for there.
+# signal if what fails is not the test, and with an expression nothing else of gputest's is in the output.
 function(_gputest_watcher prefix result)
   set(watcher ctest)
   if(NOT "${${prefix}PASS_REGULAR_EXPRESSION}${${prefix}FAIL_REGULAR_EXPRESSION}${${prefix}SKIP_REGULAR_EXPRESSION}${${prefix}TIMEOUT_AFTER_MATCH}"
@@ -13,10 +12,23 @@ function(_gputest_watcher prefix result)
   elseif(${prefix}WILL_FAIL)
     set(watcher will_fail)
   endif()
-  if(";${${prefix}ENVIRONMENT};${${prefix}ENVIRONMENT_MODIFICATION}" MATCHES ";PATH=")
-    string(APPEND watcher +path)
-  endif()
   set(${result} ${watcher} PARENT_SCOPE)
+endfunction()
+
+# Elements for ENVIRONMENT_MODIFICATION, each after a `;`, if the user's properties of these names change PATH. They change GPUTEST_PATH
+# likewise, in which `*` is the PATH of ctest: CTest looks for a program there, and no test sees it otherwise. No `*`: it is replaced.
+function(_gputest_changes_of_path environment modification result)
+  string(REGEX MATCHALL ";PATH=([^;\\]|\\\\.)*" changes ";${modification}")
+  set(of_ctest "*")
+  if(";${environment}" MATCHES ";PATH=")
+    set(of_ctest "")
+  endif()
+  if("${of_ctest}" STREQUAL "" OR NOT "${changes}" STREQUAL "")
+    string(REGEX REPLACE ";+PATH=" ";GPUTEST_PATH=" changes "${changes}")
+    string(REGEX REPLACE "(;GPUTEST_PATH=)(reset|unset):" "\\1set:" changes "${changes}")
+    string(PREPEND changes ";GPUTEST_PATH=set:${of_ctest}")
+  endif()
+  set(${result} "${changes}" PARENT_SCOPE)
 endfunction()
 
 # The labels of a class; tests that use no GPU have none.

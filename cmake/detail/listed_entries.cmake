@@ -266,6 +266,11 @@ function(_gputest_define_kind settings_of_case selects)
   if(gputest_no_gpu_seen)
     string(REPLACE "GPUTEST_MEMORY=set:none" "GPUTEST_MEMORY=set:unseen" settings "${settings}")
   endif()
+  if(NOT gputest_PLAIN AND NOT gputest_LAUNCHER STREQUAL "") # else CTest looks for its program, or nobody does
+    _gputest_changes_of_path("${gputest_property_ENVIRONMENT}" "${gputest_property_ENVIRONMENT_MODIFICATION}" changes)
+    _gputest_quote("${changes}" quoted)
+    string(APPEND properties " ENVIRONMENT_MODIFICATION ${quoted}")
+  endif()
   if(gputest_PLAIN) # after the user's, which can only be 77: unwatched_skip_code in gputest/outcome.hpp
     string(PREPEND last " SKIP_RETURN_CODE 219")
   endif()

@@ -6,6 +6,7 @@
 #include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
+#include "core/policy/report_target.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 #include "supervise/relays.hpp"
@@ -44,8 +45,34 @@ int say_why_not_executed(const std::string& program, int error) {
   return is_missing ? 127 : 126;
 }
 
-std::string find_as_ctest(const std::string& program, const policy::ReportTarget& target) {
+namespace {
+
+/// The PATH of the ctest that has started this process. The properties of the entry may have changed it, and then have
+/// changed the `*` of GPUTEST_PATH likewise. /proc shows only what ctest was started with.
+std::string path_of_ctest() {
+  auto path = os::variable("PATH");
+  const auto changes = os::read_variable("GPUTEST_PATH");
+  if (!changes) {
+    return path;
+  }
+  os::remove_variable("GPUTEST_PATH"); // of this entry only
+  const auto at = changes->find('*');
+  const auto added = changes->size() - 1;
+  if (at != std::string::npos && path.size() >= added) {
+    const auto of_ctest = path.substr(at, path.size() - added);
+    if (changes->substr(0, at) + of_ctest + changes->substr(at + 1) == path) {
+      return of_ctest;
+    }
+  }
+  const auto ctest = os::find_ctest();
+  return (ctest ? os::variable_of(ctest->pid, "PATH") : std::nullopt).value_or(path);
+}
+
+} // namespace
+
+std::string find_as_ctest(const std::string& program) {
   namespace fs = std::filesystem;
+  const auto path = path_of_ctest();
   const auto folder_of_program = fs::path{program}.parent_path();
   std::vector<std::string> configurations{"Release",        "Debug",      "MinSizeRel",
                                           "RelWithDebInfo", "Deployment", "Development"};
@@ -58,9 +85,7 @@ std::string find_as_ctest(const std::string& program, const policy::ReportTarget
   }
   const auto before_path = folders.size();
   if (folder_of_program.empty()) {
-    const auto ctest = target.sets_path ? os::find_ctest() : std::nullopt;
-    const auto of_ctest = ctest ? os::variable_of(ctest->pid, "PATH") : std::nullopt;
-    for (const auto& folder : os::folders_in(of_ctest.value_or(os::variable("PATH")))) {
+    for (const auto& folder : os::folders_in(path)) {
       folders.emplace_back(folder.empty() ? "/" : folder);
     }
   }
@@ -271,7 +296,7 @@ int watch_tests(std::vector<std::string> command, const policy::EntryReport& fir
   const auto name = os::variable("GPUTEST_TEST");
   const WatchedEntry entry{name.empty() ? program : name, policy::CommandKind::gputest_executable, target.will_fail,
                            target.checks_output_only, target.skip_code};
-  command.front() = find_as_ctest(program, target);
+  command.front() = find_as_ctest(program);
   if (os::has_valgrind() && !command.front().empty()) { // a second one would write over the same log
     name_reports(command, entry);
     os::set_variable("GPUTEST_ENTRY", os::variable("GPUTEST_ENTRY") + policy::valgrind_expected);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/policy/report_target.hpp"
 #include "core/policy/verdict.hpp"
 #include "supervise/supervised_command.hpp"
 
@@ -50,7 +49,7 @@ struct EntryEnd {
 
 /// The absolute path of the file that CTest takes for the program of a test: in the working directory, or in a folder
 /// of a configuration there, else, if it is a bare name, in CTest's PATH. Empty if there is none, after saying that.
-[[nodiscard]] std::string find_as_ctest(const std::string& program, const policy::ReportTarget& target);
+[[nodiscard]] std::string find_as_ctest(const std::string& program);
 
 /// Says why a program could not be executed, by errno's value. Returns the exit code that shells have for that.
 [[nodiscard]] int say_why_not_executed(const std::string& program, int error);

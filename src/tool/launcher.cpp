@@ -205,7 +205,7 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
 /// What launch_command() does, but for what it tells the launcher above of an error.
 ExitCode run(Launch launch, const policy::ReportTarget& watcher) {
   auto& program = launch.command.front();
-  program = watcher.ctest ? supervise::find_as_ctest(program, watcher) : program;
+  program = watcher.ctest ? supervise::find_as_ctest(program) : program;
   if (program.empty() && !watcher.believes_exit_code()) {
     fail_without_exit_code(watcher, "the entry");
   } else if (program.empty()) {

@@ -522,6 +522,14 @@ TEST_F(Discovery, puts_an_emulator_before_the_executable_when_it_lists_it_and_in
               HasSubstr("GPUTEST_LIST_FILE=/dev/stdout " + path("emulator") + " 'a,b c' " + path("tests")));
 }
 
+TEST_F(Discovery, looks_for_an_emulator_in_the_path_of_ctest_whatever_that_of_the_entry_is) {
+  configure("set_target_properties(tests PROPERTIES CROSSCOMPILING_EMULATOR env)\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES ENVIRONMENT PATH=/no)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.first PROPERTIES ENVIRONMENT_MODIFICATION PATH=unset:\n"
+            "  ENVIRONMENT_MODIFICATION A=set:1)\n");
+  EXPECT_THAT(ctest({"--output-on-failure"}).out, ContainsRegex("100% tests passed(, 0 tests failed)? out of 2"));
+}
+
 TEST_F(Discovery, puts_an_emulator_of_a_generator_expression_before_the_executable_and_nothing_where_it_is_empty) {
   write("emulator", "#!/bin/sh\necho \"$*$(tr '\\0' '\\n' < /proc/$$/environ | grep '^A[.]B=')\" >> " +
                         path("emulated") + "\nshift\nexec \"$@\"\n");

@@ -14,7 +14,6 @@ namespace gputest::policy {
 ///     will_fail           the same, and CTest inverts the exit code (WILL_FAIL)
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
 ///     skip_code:<n>       ctest, and a command that ends with n has skipped itself, as the project says
-///     <word>+path         the same, and the properties of the entry set PATH: that of CTest finds the program
 ///     <word> valgrind     the same as the word, from a watcher that ran under valgrind and became the command
 ///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/test_status_page)
 ///
@@ -24,8 +23,7 @@ struct ReportTarget {
   bool will_fail = false;
   bool checks_output_only = false;
   std::string page;
-  int skip_code = 0; ///< of the command itself; 0: it has none
-  bool sets_path = false;
+  int skip_code = 0;             ///< of the command itself; 0: it has none
   bool expects_valgrind = false; ///< which is to run the tests, too
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }
@@ -46,15 +44,12 @@ inline constexpr const char* valgrind_expected = " valgrind";
     target.expects_valgrind = true;
     return target;
   }
-  const auto plus = entry.find("+path");
-  const bool sets_path = plus != std::string::npos;
-  entry.resize(sets_path ? plus : entry.size());
   constexpr std::string_view code = "skip_code:";
   int skip_code = 0;
   if (entry.compare(0, code.size(), code) == 0) {
     std::from_chars(entry.data() + code.size(), entry.data() + entry.size(), skip_code);
   }
-  return {true, entry == "will_fail", entry == "by_output", {}, skip_code, sets_path};
+  return {true, entry == "will_fail", entry == "by_output", {}, skip_code};
 }
 
 } // namespace gputest::policy

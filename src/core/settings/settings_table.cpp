@@ -102,6 +102,8 @@ const std::vector<Setting>& settings_table() {
        "GPUTEST_PROCESSES_PER_DEVICE if that is not set: the project's", By::gputest},
       {"GPUTEST_ENTRY", "ctest, will_fail, by_output, skip_code:<n>, or the path of a page", "nobody",
        "to whom the process reports how its tests ended", By::gputest},
+      {"GPUTEST_PATH", "a list of folders", "PATH is as ctest has it",
+       "PATH as the properties of the entry have changed it, with * for that of ctest", By::gputest},
       {"GPUTEST_LEARNED", "a size such as 3GiB", "256MiB", "what GPUTEST_MEMORY=auto stands for at first", By::gputest},
       {"GPUTEST_ATTEMPT", "2 or 3", "none", "how often the test process has been started, if that is not once",
        By::gputest},

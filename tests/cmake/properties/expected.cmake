@@ -144,8 +144,8 @@ expect_command(linked_by_condition [=[["<gputest_entry>", "--watch", "<linked_by
 # Properties set afterwards hold, and gputest's own stay.
 expect_property(own_environment ENVIRONMENT [=[["A=1", "B=2"]]=])
 expect_settings(own_environment GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:medium GPUTEST_GPUS=set:1)
-expect_settings(replaced GPUTEST_ENTRY=set:ctest+path GPUTEST_MEMORY=set:large GPUTEST_GPUS=set:1 GPUTEST_LARGE=set:wait GPUTEST_TIMEOUT=set:30
-  THEN A=set:1 PATH=path_list_prepend:/b)
+expect_settings(replaced GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:large GPUTEST_GPUS=set:1 GPUTEST_LARGE=set:wait GPUTEST_TIMEOUT=set:30
+  THEN A=set:1 PATH=path_list_prepend:/b GPUTEST_PATH=set:* GPUTEST_PATH=path_list_prepend:/b)
 expect_property(replaced LABELS [=[["gpu", "gpu_large", "mine"]]=])
 expect_property(replaced TIMEOUT 90.0)
 expect_property(replaced TIMEOUT_AFTER_MATCH null)

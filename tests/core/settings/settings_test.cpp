@@ -308,6 +308,7 @@ TEST(SettingsTable, has_what_is_read_and_nothing_else) {
   static_cast<void>(parse_worker(note));
   read.insert("GPUTEST_LIST_FILE");       // test_list_file(), which reads the environment of the process
   read.insert("GPUTEST_ENTRY");           // by policy::parse_report_target()
+  read.insert("GPUTEST_PATH");            // by who looks for a program as ctest does
   read.insert("GPUTEST_ATTEMPT");         // by TestRun
   read.insert("GPUTEST_ATTEMPT_BECAUSE"); // by `gputest status`
   read.insert("GPUTEST_LEARNED");         // set by ctest's start, for tests of which nobody says the memory
