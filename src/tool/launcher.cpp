@@ -2,6 +2,7 @@
 #include "tool/launcher.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
@@ -26,6 +27,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace gputest::tool {
 
@@ -205,7 +208,10 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
 /// What launch_command() does, but for what it tells the launcher above of an error.
 ExitCode run(Launch launch, const policy::ReportTarget& watcher) {
   auto& program = launch.command.front();
-  program = watcher.ctest ? supervise::find_as_ctest(program) : program;
+  if (watcher.ctest) { // a script of an entry that nobody watches has its GPUTEST_ENTRY, and CTest runs the script
+    const auto ctest = os::find_ctest();
+    program = !ctest || ctest->pid == ::getppid() ? supervise::find_as_ctest(program) : program;
+  }
   if (program.empty() && !watcher.believes_exit_code()) {
     fail_without_exit_code(watcher, "the entry");
   } else if (program.empty()) {

@@ -110,6 +110,16 @@ TEST_F(Watcher, says_that_tests_cannot_report_without_proc) {
   EXPECT_THAT(result.output, HasSubstr("Mount /proc"));
 }
 
+TEST_F(Watcher, looks_for_a_program_as_ctest_does_only_where_ctest_has_started_it) {
+  folder_write("uname", "#!/bin/sh\nexit 3\n");
+  const std::string properties = "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_MEMORY=none\"";
+  add_command("entry", {TOOL, "run", "--", "uname"}, properties);
+  add_command("script_of_an_entry", {"/bin/sh", "-c", "'" TOOL "' run -- uname && exit"}, properties);
+  const auto results = run();
+  EXPECT_EQ(results.at("entry").word, "Failed");
+  EXPECT_EQ(results.at("script_of_an_entry").word, "Passed") << results.at("script_of_an_entry").output;
+}
+
 class EntryThatRunsCtest : public ::testing::Test, public CTestRun {};
 
 TEST_F(EntryThatRunsCtest, says_nothing_of_the_tests_of_that_ctest) {
