@@ -104,12 +104,13 @@ endfunction()
 # see the line, so the limit in <settings> becomes the longest that CTest allows: the sum of both. The signal and its seconds are those
 # of TIMEOUT_SIGNAL_NAME and TIMEOUT_SIGNAL_GRACE_PERIOD, which CTest has, and checks, since 3.27.
 function(_gputest_complete_limit settings after_match signal grace_period result)
-  string(REGEX MATCH "^([0-9]+)([.][0-9]*[1-9])?" more "${after_match}")
+  string(STRIP "${after_match}" more)
+  string(REGEX MATCH "^([0-9]+)([.][0-9]*[1-9])?" _ "0${more}")
   set(more "${CMAKE_MATCH_1}")
   if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
     math(EXPR more "${more} + 1")
   endif()
-  if(NOT more STREQUAL "" AND settings MATCHES "(^|;)GPUTEST_TIMEOUT=set:([0-9]+)")
+  if(NOT after_match STREQUAL "" AND settings MATCHES "(^|;)GPUTEST_TIMEOUT=set:([0-9]+)")
     math(EXPR sum "${CMAKE_MATCH_2} + ${more}")
     string(REPLACE "GPUTEST_TIMEOUT=set:${CMAKE_MATCH_2}" "GPUTEST_TIMEOUT=set:${sum}" settings "${settings}")
   endif()
@@ -127,7 +128,8 @@ endfunction()
 # ENVIRONMENT_MODIFICATION, to which the user's can be added, and the other properties as code for set_tests_properties().
 function(_gputest_entry_properties prefix watcher labels settings_result result)
   set(settings "")
-  set(timeout "${${prefix}TIMEOUT}")
+  string(STRIP "${${prefix}TIMEOUT}" timeout) # that a generator expression says
+  string(REGEX REPLACE "^[.]" "0." timeout "${timeout}")
   set(wait_limit "${${prefix}WAIT_LIMIT}")
   set(keywords ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG DEFAULT_PROCESSES_PER_DEVICE)
   if(${prefix}PLAIN)
@@ -159,7 +161,7 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
     string(APPEND properties " TIMEOUT 0") # as CTest says it
   elseif(${prefix}PLAIN AND NOT timeout STREQUAL "")
     string(APPEND properties " TIMEOUT ${timeout}")
-  elseif(timeout MATCHES "^[0-9]+([.][0-9]+)?$") # the tests fail for any other
+  elseif(timeout MATCHES "^[0-9]+([.][0-9]*)?$") # the tests fail for any other
     # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
     # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
     # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT). Tests of undeclared memory may run three times.

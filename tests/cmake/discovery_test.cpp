@@ -415,14 +415,15 @@ TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests
 }
 
 TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
-  configure("gpu_discover_tests(tests TEST_FILTER Plain.first EXTRA_ARGS \"a;b\" \"\" -x XML_OUTPUT_DIR out "
-            "WORKING_DIRECTORY / DISCOVERY_MODE PRE_TEST DISCOVERY_EXTRA_ARGS --gtest_color=no TIMEOUT 7\n"
-            "  PROPERTIES LABELS \"a;b\" RESOURCE_LOCK \"x;y\" ENVIRONMENT_MODIFICATION "
-            "\"A=set:1;GPUTEST_MEMORY=set:1GiB\" COST 3 TIMEOUT 90)\n"
-            "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES TIMEOUT \"$<IF:$<CONFIG:no>,60,30>\" MY_OWN x "
-            "WORKING_DIRECTORY /tmp LABELS x)\n"
-            "gpu_discover_tests(tests TEST_FILTER Large.test:Medium.says_no_size HEAP 1MiB KEEPS 2MiB LARGE serial "
-            "WAIT_LIMIT 90s GPUS 2 PROPERTIES TIMEOUT_AFTER_MATCH \"9;READY\")\n");
+  configure(
+      "gpu_discover_tests(tests TEST_FILTER Plain.first EXTRA_ARGS \"a;b\" \"\" -x XML_OUTPUT_DIR out "
+      "WORKING_DIRECTORY / DISCOVERY_MODE PRE_TEST DISCOVERY_EXTRA_ARGS --gtest_color=no TIMEOUT 7\n"
+      "  PROPERTIES LABELS \"a;b\" RESOURCE_LOCK \"x;y\" ENVIRONMENT_MODIFICATION "
+      "\"A=set:1;GPUTEST_MEMORY=set:1GiB\" COST 3 TIMEOUT 90)\n"
+      "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES TIMEOUT \"$<IF:$<CONFIG:no>,60, 30.>\" MY_OWN x "
+      "WORKING_DIRECTORY /tmp LABELS x)\n"
+      "gpu_discover_tests(tests TEST_FILTER Large.test:Medium.says_no_size HEAP 1MiB KEEPS 2MiB LARGE serial "
+      "WAIT_LIMIT 90s GPUS 2 PROPERTIES TIMEOUT_AFTER_MATCH \"9;READY\")\n");
   const auto all = entries();
   ASSERT_EQ(all.size(), 4U);
   const auto& first = all.at("Plain.first");

@@ -7,7 +7,10 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
 #include <utility>
+#include <vector>
 
 namespace gputest::policy {
 
@@ -160,37 +163,34 @@ int TimeLimit::signal() const {
 
 namespace {
 
-/// Up to 999999999 seconds, at least a millisecond. nullopt if it is not that.
+/// Up to 999999999 seconds, at least a millisecond, also `.5` and `5.`, as CTest takes. nullopt if it is not that.
 std::optional<std::chrono::milliseconds> parse_seconds(const std::string& text) {
-  const auto digits = [](const std::string& part) {
-    return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
-  };
+  const auto digits = [](const std::string& part) { return part.find_first_not_of("0123456789") == std::string::npos; };
   const auto point = text.find('.');
   const auto whole = text.substr(0, point);
-  auto decimals = point == std::string::npos ? "0" : text.substr(point + 1);
+  auto decimals = point == std::string::npos ? "" : text.substr(point + 1);
   if (!digits(whole) || !digits(decimals) || whole.size() > 9 || text.find_first_of("123456789") == std::string::npos) {
     return std::nullopt;
   }
   decimals = (decimals + "000").substr(0, 3);
-  const std::chrono::milliseconds duration{std::stoll(whole) * 1000 + std::stoll(decimals)};
+  const std::chrono::milliseconds duration{std::stoll("0" + whole) * 1000 + std::stoll(decimals)};
   return std::max(duration, std::chrono::milliseconds{1});
 }
 
 } // namespace
 
 std::optional<TimeLimit> parse_time_limit(const std::string& text) {
-  const auto seconds = text.substr(0, text.find(' '));
-  auto signal = text.substr(std::min(seconds.size() + 1, text.size()));
-  const auto space = signal.find(' ');
-  const auto grace_seconds = space == std::string::npos ? "1" : signal.substr(space + 1);
-  signal.resize(std::min(space, signal.size()));
-  const auto duration = parse_seconds(seconds);
-  const auto grace = parse_seconds(grace_seconds);
-  if (!duration || !grace) {
+  std::istringstream all{text};
+  std::vector<std::string> words{std::istream_iterator<std::string>{all}, {}};
+  const auto count = words.size();
+  words.resize(3);
+  const auto duration = parse_seconds(words[0]);
+  const auto grace = parse_seconds(count < 3 ? "1" : words[2]);
+  if (!duration || !grace || count > 3) {
     return std::nullopt;
   }
-  TimeLimit limit{*duration, seconds + " s", signal, *grace};
-  const bool is_known = limit.signal() != 0 || text == seconds;
+  TimeLimit limit{*duration, words[0] + " s", words[1], *grace};
+  const bool is_known = limit.signal() != 0 || count == 1;
   return is_known ? std::optional{limit} : std::nullopt;
 }
 

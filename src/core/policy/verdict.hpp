@@ -113,9 +113,9 @@ struct TimeLimit {
   [[nodiscard]] int signal() const;
 };
 
-/// Reads seconds, such as 90 or 2.5, up to 999999999, as gpu_add_test() takes TIMEOUT, and after them the signal that
-/// CTest's TIMEOUT_SIGNAL_NAME names and the seconds of TIMEOUT_SIGNAL_GRACE_PERIOD: `90 SIGINT 2.5`. Without these
-/// seconds it is 1, as with CTest. nullopt if it is not that.
+/// Reads seconds, such as 90, 2.5 or .5, up to 999999999, as gpu_add_test() takes TIMEOUT, and after them the signal
+/// that CTest's TIMEOUT_SIGNAL_NAME names and the seconds of TIMEOUT_SIGNAL_GRACE_PERIOD: `90 SIGINT 2.5`. Without
+/// these seconds it is 1, as with CTest. nullopt if it is not that.
 [[nodiscard]] std::optional<TimeLimit> parse_time_limit(const std::string& text);
 
 /// What a run was doing when its time was over.

@@ -38,6 +38,7 @@ expect_property(patient TIMEOUT_AFTER_MATCH null)
 expect_property(patient_and_limited TIMEOUT 54066.5)
 # CTest counts from the line on, and gputest not less.
 expect_settings(limited_after_match GPUTEST_ENTRY=set:by_output GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 GPUTEST_TIMEOUT=set:12.5)
+expect_settings(limited_soon_after_match GPUTEST_ENTRY=set:by_output GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 GPUTEST_TIMEOUT=set:3.5)
 # CTest knows these properties since 3.27.
 set(first "")
 set(long_before "")

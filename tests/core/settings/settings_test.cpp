@@ -103,10 +103,12 @@ TEST(Settings, say_how_long_a_test_may_run) {
   EXPECT_EQ(with_signal.text, "90 s");
   EXPECT_EQ(with_signal.grace, 1s) << "as with CTest";
   EXPECT_EQ(limit("2.5 SIGUSR2 0.25").value().grace, 250ms);
-  for (const std::string bad :
-       {"0",         "0.0",        "-5",        "soon",        "1e3",          "5s",        ".5",
-        "5.",        "1000000000", "1.5.2",     " 5",          "5 ",           "5 SIGKILL", "5 2",
-        "5  SIGINT", "5 SIGINT 0", "5 SIGINT ", "5 SIGINT 1 ", "5 SIGINT 1 2", "SIGINT"}) {
+  for (const auto* const as_ctest_reads : {" .5 ", "0.5 SIGINT .25", "0.5  SIGINT  2. "}) {
+    EXPECT_EQ(limit(as_ctest_reads).value().duration, 500ms) << as_ctest_reads;
+  }
+  EXPECT_EQ(limit("1 SIGINT .25").value().grace, 250ms);
+  for (const std::string bad : {"0", "0.0", "-5", "soon", "1e3", "5s", ".", " ", "1000000000", "1.5.2", "5 SIGKILL",
+                                "5 2", "5 SIGINT 0", "5 SIGINT 1 2", "SIGINT"}) {
     EXPECT_EQ(
         message_of("GPUTEST_TIMEOUT", bad),
         "GPUTEST_TIMEOUT='" + bad +
