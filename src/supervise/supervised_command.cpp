@@ -163,18 +163,10 @@ private:
 /// another one end by it, nor does what has started them end any, and those that have gone before their tests had ended
 /// did so by themselves, which is a failure.
 void end_attempt(const os::TestStatusPage& page) {
-  const auto begun = page.report().begun;
-  std::vector<pid_t> processes;
-  std::size_t others = 0;
-  for (const auto process : descendants()) {
-    const auto runs_tests = page.is_mapped_by(process);
-    others += runs_tests ? 0 : 1;
-    if (runs_tests.value_or(false)) {
-      processes.push_back(process);
-    }
-  }
-  const std::size_t ended = page.report().ended;
-  if (!processes.empty() && ended + processes.size() + others < begun) {
+  auto processes = descendants();
+  const auto runs_tests = [&](pid_t process) { return page.is_mapped_by(process).value_or(false); };
+  processes.erase(std::partition(processes.begin(), processes.end(), runs_tests), processes.end());
+  if (!processes.empty() && page.has_lost_a_process()) {
     page.set_check_has_failed();
   }
   for (const auto process : processes) {

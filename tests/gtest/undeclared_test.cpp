@@ -230,6 +230,9 @@ TEST_F(Undeclared, test_that_is_stopped_ends_the_attempt_of_all_processes_and_wh
   for (const auto& [script, exit_code] : std::vector<std::pair<std::string, int>>{
            {program(fails) + "; " + program("much"), 1},
            {program("crashes") + "; " + program("much"), 1},
+           {"LINGERS=1 " + beside("small") + program("crashes") + "; " + program("much") + "; wait", 1},
+           {"LINGERS=1 " + beside("small") + program("much") + "; wait", 0},
+           {beside("goes_on") + program("crashes") + "; " + program("much") + "; wait", 1}, // with a forked process
            {beside("fails_and_goes_on") + program("much") + "; wait", 1},
            {beside("goes_on") + program("much") + " || kill $!; wait", 0}, // as mpirun does
            {program("much") + "; " + program(fails), 0},                   // it runs in the second attempt only

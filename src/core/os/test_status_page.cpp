@@ -62,6 +62,7 @@ struct TestStatusPage::Words {
   std::atomic<std::uint64_t> stopped_possible;
   std::atomic<std::uint64_t> waits; ///< has_waited()
   std::atomic<std::uint64_t> exit_has_ended;
+  std::array<std::atomic<std::uint32_t>, 512> in_tests; ///< processes that have begun tests and not ended them; or 0
   std::array<char, 2000> failed_by_gputest;
   std::array<char, 1904> skipped_because;
   Text<2000> not_run;
@@ -164,6 +165,13 @@ bool goes_on(pid_t process) {
          state_of(::getppid()) == ProcessState::stopped;
 }
 
+/// The id of this process where its /proc was made: the watcher's, also if this one is in a pid namespace of its own.
+pid_t pid_for_watcher() {
+  std::array<char, 16> text{};
+  const bool is_read = ::readlink("/proc/self", text.data(), text.size() - 1) > 0;
+  return is_read ? static_cast<pid_t>(std::strtol(text.data(), nullptr, 10)) : own_pid();
+}
+
 /// How much later it is for this process than for those in the first time namespace.
 nanoseconds clock_offset() {
   const auto offsets = contents_of("/proc/self/timens_offsets").value_or(""); // no file: no such namespaces
@@ -243,7 +251,16 @@ std::shared_ptr<TestStatusPage> TestStatusPage::open(const std::string& path) no
 
 void TestStatusPage::let_commands_inherit() const noexcept { ::fcntl(file_.number(), F_SETFD, 0); }
 
-void TestStatusPage::begin() const noexcept { ++words_->begun; }
+void TestStatusPage::begin() const noexcept {
+  const auto self = static_cast<std::uint32_t>(pid_for_watcher());
+  auto& slots = words_->in_tests;
+  const auto own = std::find_if(slots.begin(), slots.end(), [&](auto& slot) {
+    std::uint32_t none = 0;
+    return slot.compare_exchange_strong(none, self);
+  });
+  slot_ = static_cast<std::size_t>(own - slots.begin());
+  ++words_->begun;
+}
 
 void TestStatusPage::end(End how) const noexcept {
   if (how == End::failed) {
@@ -252,6 +269,9 @@ void TestStatusPage::end(End how) const noexcept {
   words_->skipped += how == End::all_skipped ? 1 : 0;
   words_->nothing_ran += how == End::nothing_ran || how == End::listed ? 1 : 0;
   ++words_->ended;
+  if (slot_ < words_->in_tests.size()) {
+    words_->in_tests[slot_] = 0;
+  }
 }
 
 void TestStatusPage::fail() const noexcept { words_->failed = static_cast<std::uint32_t>(::getpid()); }
@@ -313,6 +333,14 @@ std::optional<bool> TestStatusPage::is_mapped_by(pid_t process) const {
   std::snprintf(device_and_inode.data(), device_and_inode.size(), " %02x:%02x %ju ", major(file.st_dev),
                 minor(file.st_dev), static_cast<std::uintmax_t>(file.st_ino));
   return mappings->find(device_and_inode.data()) != std::string::npos;
+}
+
+bool TestStatusPage::has_lost_a_process() const {
+  return std::any_of(words_->in_tests.begin(), words_->in_tests.end(), [&](const auto& slot) {
+    const auto process = slot.load();
+    const bool is_gone = process != 0 && !is_mapped_by(static_cast<pid_t>(process)).value_or(true);
+    return is_gone && slot == process; // else its tests have ended meanwhile
+  });
 }
 
 microseconds TestStatusPage::now() const noexcept {

@@ -10,6 +10,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +77,9 @@ public:
   /// cannot be read. Only for the watcher.
   [[nodiscard]] std::optional<bool> is_mapped_by(pid_t process) const;
 
+  /// Whether a process had begun tests, and has gone without having ended them. Only for the watcher.
+  [[nodiscard]] bool has_lost_a_process() const;
+
   /// The watcher ends the processes of an attempt of which one was stopped.
   void set_ends_attempts() const noexcept;
 
@@ -115,7 +120,8 @@ private:
 
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
-  std::shared_ptr<Words> words_; ///< mapped
+  std::shared_ptr<Words> words_;        ///< mapped
+  mutable std::size_t slot_ = SIZE_MAX; ///< Words::in_tests: of the process that has begun tests
   /// Read by the processes that wait, which are few, and the watcher.
   mutable std::atomic<std::chrono::nanoseconds> clock_offset_{unread};
   std::optional<KernelClock::time_point> seen_waiting_since_;

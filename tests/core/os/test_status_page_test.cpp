@@ -98,6 +98,26 @@ TEST(EntryPages, know_which_processes_use_them) {
   EXPECT_EQ(page.is_mapped_by(user), false);
 }
 
+TEST(EntryPages, know_which_processes_have_gone_before_their_tests_had_ended) {
+  const TestStatusPage page;
+  const auto is_lost = [&](bool ends_tests, int namespaces) {
+    const auto runs = [&] {
+      const auto own = TestStatusPage::open(page.path());
+      own->begin();
+      const bool is_lost_while_it_lives = page.has_lost_a_process();
+      if (ends_tests) {
+        own->end(TestStatusPage::End::passed);
+      }
+      return is_lost_while_it_lives ? 1 : 0;
+    };
+    EXPECT_EQ(tests::in_child([&] { return ::unshare(namespaces) == 0 ? tests::in_child(runs) : runs(); }), 0);
+    return page.has_lost_a_process();
+  };
+  EXPECT_FALSE(is_lost(true, 0));
+  EXPECT_FALSE(is_lost(true, CLONE_NEWPID)) << "where it has another id";
+  EXPECT_TRUE(is_lost(false, CLONE_NEWPID));
+}
+
 TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
   const TestStatusPage page;
   const auto output = [&](const std::string& entry, const TestStatusPage* seen = nullptr) {
