@@ -97,14 +97,13 @@ private:
 };
 
 /// Waits, as CTest does, until no process can write to the relays and all output is passed on. `wait` passes on what
-/// comes within a time; false ends the waiting. When the limit is over, `end` kills the processes that can write.
+/// comes within a time; false ends the waiting. When no time is left, `end` kills the processes that can write.
 /// Returns what to say of these; empty: the output ended in time.
-template <class Wait, class End>
-std::string wait_for_end_of(const Relays& relays, const Watch& watch, KernelClock::time_point begun, Wait wait,
-                            End end) {
+template <class TimeLeft, class Wait, class End>
+std::string wait_for_end_of(const Relays& relays, TimeLeft time_left, Wait wait, End end) {
   std::string names;
   while (relays.any_open()) {
-    auto left = time_left(watch, begun);
+    std::optional<nanoseconds> left = time_left();
     if (left && *left <= nanoseconds{0}) {
       if (!relays.any_writer()) {
         left.reset(); // the reader takes its time
@@ -194,7 +193,7 @@ std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point
 std::string wait_for_output(Relays& relays, const Watch& watch, KernelClock::time_point begun,
                             const os::Descriptor& until) {
   return wait_for_end_of(
-      relays, watch, begun,
+      relays, [&] { return time_left(watch, begun); },
       [&](std::optional<nanoseconds> left) {
         std::vector<pollfd> polled{{until.number(), POLLIN, 0}};
         relays.wait(polled, left);
@@ -264,6 +263,10 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   const auto is_parent_stopped = [] { return os::state_of(::getppid()) == os::ProcessState::stopped; };
   auto next_call = begun;
   std::optional<KernelClock::time_point> signalled; // when its limit was over
+  const auto left_now = [&] {
+    const auto left = time_left(watch, begun);
+    return signalled ? std::optional<nanoseconds>{*signalled + watch.grace - KernelClock::now()} : left;
+  };
   for (;;) {
     int status = 0;
     pid_t ended = 0;
@@ -286,8 +289,9 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
         end_descendants();
       }
       end.process = child;
-      end.left_behind = wait_for_end_of(relays, watch, begun, pass_on, end_holders);
-      end.timed_out = signalled || !end.left_behind.empty();
+      const auto left_behind = wait_for_end_of(relays, left_now, pass_on, end_holders);
+      end.left_behind = signalled ? "" : left_behind;
+      end.timed_out = signalled || !left_behind.empty();
       end.runs_again = !end.timed_out && is_stopped(); // also one that it had left
       if (end.runs_again) {
         relays.drop_withheld();
@@ -295,17 +299,15 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       return end;
     }
     look_for_stop();
-    auto left = time_left(watch, begun);
+    auto left = left_now();
     if (left && *left <= nanoseconds{0} && watch.first_signal != 0 && !signalled && !is_parent_stopped()) {
       ::kill(child, watch.first_signal);
       signalled = KernelClock::now();
-    }
-    if (signalled) {
-      left = *signalled + watch.grace - KernelClock::now();
+      left = left_now();
     }
     if (left && *left <= nanoseconds{0} && !is_parent_stopped()) {
       end_descendants();
-      static_cast<void>(wait_for_end_of(relays, watch, begun, pass_on, end_holders)); // what was written before
+      static_cast<void>(wait_for_end_of(relays, left_now, pass_on, end_holders)); // what was written before
       return {0, 0, SIGKILL, true};
     }
     if (watch.on_interval && KernelClock::now() >= next_call) {

@@ -23,8 +23,8 @@ struct Watch {
   std::function<void()> on_interval;  ///< is called each `interval`; may be empty
   std::chrono::milliseconds interval{100};
   bool withholds_output = false; ///< until it is known whether the entry runs again: that of such a command is dropped
-  int first_signal = 0; ///< when the limit is over, the command alone is sent it, and has `grace` to end; 0: none
-  std::chrono::nanoseconds grace{0};
+  int first_signal = 0;          ///< when the limit is over, the command alone is sent it; 0: none
+  std::chrono::nanoseconds grace{0}; ///< then: for which it, and what keeps its output open, may go on
 };
 
 /// How a command ended.
@@ -35,7 +35,7 @@ struct CommandEnd {
   bool timed_out = false;
   bool runs_again = false;      ///< a process of its entry was stopped for that (policy::runs_again())
   pid_t process = 0;            ///< its own
-  std::string left_behind = {}; ///< if it had ended before: the processes, with names, that kept its output open
+  std::string left_behind = {}; ///< if it had ended before its limit: the processes that kept its output open
 };
 
 /// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.

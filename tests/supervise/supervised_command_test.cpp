@@ -177,6 +177,31 @@ TEST(SupervisedCommand, is_sent_a_signal_first_when_its_limit_is_over_and_has_ti
             0);
 }
 
+TEST(SupervisedCommand, leaves_what_it_has_started_the_time_after_the_signal_though_it_ends_by_it) {
+  const auto output = [](const std::string& started, std::chrono::nanoseconds grace) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(tests::in_child([&] {
+                ::dup2(ends[1], STDOUT_FILENO);
+                os::TestStatusPage page;
+                Watch watch{std::chrono::milliseconds{300}, &page, {}};
+                watch.first_signal = SIGUSR1;
+                watch.grace = grace;
+                const auto end = run_supervised(
+                    {"sh", "-c", "trap 'exit 3' USR1; (" + started + ") & while :; do sleep 0.01; done"}, watch);
+                return end.timed_out && end.left_behind.empty() && end.status == 3 ? 0 : 1;
+              }),
+              0);
+    ::close(ends[1]);
+    const auto written = os::read_to_end(ends[0]).value_or("");
+    ::close(ends[0]);
+    return written;
+  };
+  EXPECT_EQ(output("while kill -0 $$ 2> /dev/null; do :; done; sleep 0.1; echo report", std::chrono::hours{1}),
+            "report\n");
+  EXPECT_EQ(output("echo begun; exec sleep 1000", std::chrono::milliseconds{100}), "begun\n") << "it is ended then";
+}
+
 TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
   EXPECT_EQ(tests::in_child([] {
               os::TestStatusPage page;
