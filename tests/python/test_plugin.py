@@ -1390,19 +1390,43 @@ def test_two(): assert os.environ["CUDA_VISIBLE_DEVICES"].count("SIM-") == 2
     result.assert_outcomes(passed=1)
 
 
-def test_an_interrupt_ends_a_wait(start, holder, waits, pytester):
+@pytest.mark.parametrize("sent, code, text", [(signal.SIGINT, 2, "KeyboardInterrupt"), (signal.SIGTERM, 143, "Exit: terminated")])
+def test_a_signal_that_ends_the_session_ends_a_wait(start, holder, waits, pytester, sent, code, text):
     holder("12GiB")
     pytester.makepyfile(test_it="""
-import pytest
+import signal, pytest
+signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
+
 @pytest.mark.gpu("12GiB")
 def test_waits(): pass
+
+def test_next(): print("the next test runs")
 """)
-    suite = start("import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))", "-p", "gputest.plugin", "-p", "no:xdist")
+    suite = start("import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))", "-p", "gputest.plugin", "-p", "no:xdist", "-s")
     waits(suite)
-    suite.send_signal(signal.SIGINT)
+    suite.send_signal(sent)
     output, _ = suite.communicate(timeout=60)
-    assert suite.returncode == 2 and "KeyboardInterrupt" in output
+    assert suite.returncode == code and text in output and "the next test runs" not in output
     assert [one.who for one in gputest.status()] == ["holder"]
+
+
+@pytest.mark.parametrize("suite", ["""
+@pytest.mark.gpu(memory=lambda: pytest.exit("terminated", returncode=143))
+def test_one(): pass
+""", """
+import types
+sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(
+    is_initialized=lambda: True, empty_cache=lambda: pytest.exit("terminated", returncode=143)))
+
+@pytest.mark.gpu("1GiB")
+def test_one(): pass
+
+def test_next(): print("the next test runs")
+"""], ids=["in a mark", "where memory is given back"])
+def test_an_exit_in_work_around_a_test_ends_the_session(run, suite):
+    result = run(suite, "-s")
+    assert result.ret == 143 and "the next test runs" not in result.stdout.str()
+    assert gputest.status() == []
 
 
 def test_an_interrupt_in_a_test_gives_back(run):

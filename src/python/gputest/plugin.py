@@ -288,6 +288,8 @@ class _Reader:
         """As below. An object in a mark may raise whatever it is asked for."""
         try:
             return self(item)
+        except pytest.exit.Exception:
+            raise
         except Exception as error:
             return _Need(mistake="its marks cannot be read: {}: {}".format(type(error).__name__, _text_of_error(error)))
 
@@ -436,8 +438,20 @@ class _Holder:
         self.has_ended = False
 
 
-# Also of an object that a test has put in place of what Python has.
+# Also of an object that a test has put in place of what Python has. pytest.exit(), which a signal's handler may call while a test
+# waits, is an Exception, too, and ends the session.
 _ERRORS = Exception, pytest.fail.Exception, pytest.skip.Exception
+
+
+@contextmanager
+def _whatever_fails():
+    """Goes on after an error of a library, or of a test's object, which may raise whatever it is asked for."""
+    try:
+        yield
+    except pytest.exit.Exception:
+        raise
+    except Exception:
+        pass
 
 
 class _Found(pytest.fail.Exception):
@@ -604,6 +618,8 @@ class _Leases:
         """What fails in here fails the test: a hook that raises would end the session, and lose tests."""
         try:
             yield
+        except pytest.exit.Exception:
+            raise
         except _ERRORS as error:
             self._problems.append(_text_of_own(error, _name_of(item)))
 
@@ -652,6 +668,8 @@ class _Leases:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
                                 "or --gpu-devices={}").format(who, need.gpus, chosen, need.gpus, need.gpus)
             outcome = self._session.begin(self._request(need, who), who)
+        except pytest.exit.Exception:
+            raise
         except _ERRORS as error:
             return "fail", _text_of_own(error, who)
         if outcome:
@@ -700,7 +718,7 @@ class _Leases:
             _trim(need.gpus)
             if self._session.allocated():
                 if item is not None:  # else it still runs
-                    with suppress(Exception):  # of a test's objects, which may raise whatever they are asked for
+                    with _whatever_fails():
                         _free_unused(item, self._instance, self._errors)
                 collect()
                 _trim(need.gpus)
@@ -761,6 +779,8 @@ class _Leases:
             for problem in problems:
                 sys.stderr.write("gputest: failed: {}\n".format(problem))
             self._write_end(item, seconds)
+        except pytest.exit.Exception:
+            raise
         except _ERRORS as error:  # as _failing(), and there is no phase of the test left that could fail
             report = pytest.TestReport(item.nodeid, item.location, {}, "failed", _text_of_own(error, _name_of(item)), "teardown")
             item.ihook.pytest_runtest_logreport(report=report)
@@ -875,10 +895,10 @@ def _trim(gpus):
     """Gives back what frameworks keep of memory that is free. Of those that are imported already. RMM has no call for
     its pools; gputest's library trims those of the driver, and synchronises the devices."""
     modules = sys.modules
-    with suppress(Exception):
+    with _whatever_fails():
         if "torch" in modules and modules["torch"].cuda.is_initialized():
             modules["torch"].cuda.empty_cache()
-    with suppress(Exception):
+    with _whatever_fails():
         if "cupy" in modules:
             cupy = modules["cupy"]
             cupy.get_default_pinned_memory_pool().free_all_blocks()
@@ -886,7 +906,7 @@ def _trim(gpus):
             for device in range(gpus if gpus > 1 else 0):
                 with cupy.cuda.Device(device):
                     cupy.get_default_memory_pool().free_all_blocks()
-    with suppress(Exception):
+    with _whatever_fails():
         driver = modules.get("numba.cuda.cudadrv.driver")
         for device in modules["numba.cuda"].gpus if driver and driver.driver.is_initialized else ():
             if device.primary_context is not None:
@@ -900,7 +920,7 @@ def _free_unused(item, instance, errors):
     values = getattr(item, "funcargs", None) or {}
     for name in [name for name, value in values.items() if not _has_no_memory(value)]:
         del values[name]
-    with suppress(Exception):  # -p no:logging, or a pytest without this name
+    with _whatever_fails():  # -p no:logging, or a pytest without this name
         from _pytest.logging import caplog_records_key
 
         for records in item.stash[caplog_records_key].values():
