@@ -104,7 +104,7 @@
   It sets these properties of the test:
 
   ``ENVIRONMENT_MODIFICATION``
-    ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_DEFAULT_PROCESSES_PER_DEVICE``, ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
+    ``GPUTEST_DEPTH``, ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_DEFAULT_PROCESSES_PER_DEVICE``, ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
     ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
     ``WAIT_LIMIT`` is given; ``GPUTEST_PATH`` if other elements, or ``ENVIRONMENT``, change ``PATH``; when ctest starts ``GPUTEST_LEARNED``, if no size is declared and it is known what the entry takes
   ``LABELS``

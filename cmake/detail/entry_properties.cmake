@@ -127,7 +127,7 @@ endfunction()
 # an entry as add_test() makes one: nobody watches it, so its limit is CTest's own. Results: the settings as a list for
 # ENVIRONMENT_MODIFICATION, to which the user's can be added, and the other properties as code for set_tests_properties().
 function(_gputest_entry_properties prefix watcher labels settings_result result)
-  set(settings "")
+  set(settings "GPUTEST_DEPTH=string_append:+") # so that no test of a ctest which the entry runs has the same (core/settings/settings.hpp)
   string(STRIP "${${prefix}TIMEOUT}" timeout) # that a generator expression says
   string(REGEX REPLACE "^[.]" "0." timeout "${timeout}")
   set(wait_limit "${${prefix}WAIT_LIMIT}")

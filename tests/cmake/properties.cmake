@@ -68,7 +68,7 @@ endfunction()
 # gputest's settings in ENVIRONMENT_MODIFICATION, without those that all have, and after THEN those of the user's.
 function(expect_settings test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" THEN)
-  set(settings ${arg_UNPARSED_ARGUMENTS} "GPUTEST_DEFAULT_LOG=set:Testing/gputest" "GPUTEST_TEST=set:${test}" ${arg_THEN})
+  set(settings "GPUTEST_DEPTH=string_append:+" ${arg_UNPARSED_ARGUMENTS} "GPUTEST_DEFAULT_LOG=set:Testing/gputest" "GPUTEST_TEST=set:${test}" ${arg_THEN})
   list(JOIN settings "\", \"" settings)
   expect_property("${test}" ENVIRONMENT_MODIFICATION "[\"${settings}\"]")
 endfunction()

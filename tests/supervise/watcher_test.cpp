@@ -120,6 +120,12 @@ TEST_F(Watcher, looks_for_a_program_as_ctest_does_only_where_ctest_has_started_i
   EXPECT_EQ(results.at("script_of_an_entry").word, "Passed") << results.at("script_of_an_entry").output;
 }
 
+/// The property by which an entry has its settings, as gpu_add_test() writes it.
+std::string settings_of(const std::string& entry, const std::string& more = "") {
+  return "ENVIRONMENT_MODIFICATION \"GPUTEST_DEPTH=string_append:+;GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:none;" +
+         more + "GPUTEST_TEST=set:" + entry + "\"";
+}
+
 class EntryThatRunsCtest : public ::testing::Test, public CTestRun {};
 
 TEST_F(EntryThatRunsCtest, says_nothing_of_the_tests_of_that_ctest) {
@@ -128,8 +134,8 @@ TEST_F(EntryThatRunsCtest, says_nothing_of_the_tests_of_that_ctest) {
   add_command("plain_with_memory", {CASES, "--gtest_filter=Plain.a"}, "ENVIRONMENT GPUTEST_MEMORY=64MiB");
   add_command("plain_skips", {CASES, skips}, "SKIP_RETURN_CODE 77");
   add_command("launched", {TOOL, "run", "--", CASES, "--gtest_filter=Plain.a"});
-  add_command("entry_skips", {CASES, skips},
-              "SKIP_RETURN_CODE 219 ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=entry_skips;GPUTEST_MEMORY=none\"");
+  add_command("entry_skips", {CASES, skips}, "SKIP_RETURN_CODE 219 " + settings_of("entry_skips"));
+  set("GPUTEST_DEPTH", "+");
   set("GPUTEST_TEST", "outer");
   set("GPUTEST_MEMORY", "none");
   for (const std::string outer : {"by_output", "will_fail", ""}) { // the last is a test of a process that has read it
@@ -146,6 +152,31 @@ TEST_F(EntryThatRunsCtest, says_nothing_of_the_tests_of_that_ctest) {
     EXPECT_EQ(results.at("plain_skips").word, "Skipped") << outer << results.at("plain_skips").output;
     EXPECT_EQ(results.at("entry_skips").word, "Skipped") << outer << results.at("entry_skips").output;
   }
+}
+
+TEST_F(EntryThatRunsCtest, leaves_an_entry_of_its_own_name_that_one_s_settings) {
+  CTestRun inner;
+  inner.add_command("unit", {CASES, "--gtest_filter=Plain.skips"}, "SKIP_RETURN_CODE 219 " + settings_of("unit"));
+  add_command("unit", inner.command_of_ctest(), settings_of("unit"));
+  EXPECT_THAT(run().at("unit").output, HasSubstr("1 - unit (Skipped)"));
+}
+
+TEST_F(EntryThatRunsCtest, leaves_its_tests_what_the_user_and_plain_tests_have_set) {
+  CTestRun inner;
+  CTestRun middle;
+  inner.add_command("prints", {TOOL, "run", "--memory", "none", "--", "/bin/sh", "-c",
+                               "echo $GPUTEST_TEST, $GPUTEST_HEAP, $GPUTEST_KEEPS, $GPUTEST_LARGE, "
+                               "$GPUTEST_WAIT_LIMIT, $GPUTEST_ENTRY, $GPUTEST_DEPTH."});
+  middle.add_command("entry", inner.command_of_ctest(), settings_of("entry", "GPUTEST_HEAP=set:2MiB;"));
+  middle.add_command("plain", inner.command_of_ctest(), "ENVIRONMENT GPUTEST_LARGE=wait");
+  add_command("outer", middle.command_of_ctest(),
+              settings_of("outer", "GPUTEST_HEAP=set:1MiB;GPUTEST_KEEPS=set:1MiB;"));
+  set("GPUTEST_KEEPS", "2MiB");
+  set("GPUTEST_TEST", "the user's");
+  set("GPUTEST_WAIT_LIMIT", "2s");
+  const auto result = run().at("outer");
+  EXPECT_THAT(result.output, HasSubstr("\n1: 1: the user's, , 2MiB, , 2s, , .\n"));
+  EXPECT_THAT(result.output, HasSubstr("\n2: 1: the user's, , 2MiB, wait, 2s, , .\n"));
 }
 
 } // namespace

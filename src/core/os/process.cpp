@@ -195,6 +195,21 @@ std::optional<pid_t> first_ancestor() {
   return pid > 0 ? std::optional{pid} : std::nullopt;
 }
 
+std::optional<CtestAncestor> nearest_ctest(std::optional<pid_t> pid) {
+  for (; pid; pid = parent_of(*pid)) {
+    auto command = command_line_of(*pid);
+    // Of another user's process only the command line may be read.
+    if (command.empty() || !is_ctest(executable_of(*pid).value_or(command.front()))) {
+      continue;
+    }
+    command.erase(command.begin());
+    if (std::find(command.begin(), command.end(), "--build-and-test") == command.end()) {
+      return CtestAncestor{*pid, std::move(command)};
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::vector<Ancestor> ancestors() {
@@ -208,20 +223,9 @@ std::vector<Ancestor> ancestors() {
   return all;
 }
 
-std::optional<CtestAncestor> find_ctest() {
-  for (auto pid = first_ancestor(); pid; pid = parent_of(*pid)) {
-    auto command = command_line_of(*pid);
-    // Of another user's process only the command line may be read.
-    if (command.empty() || !is_ctest(executable_of(*pid).value_or(command.front()))) {
-      continue;
-    }
-    command.erase(command.begin());
-    if (std::find(command.begin(), command.end(), "--build-and-test") == command.end()) {
-      return CtestAncestor{*pid, std::move(command)};
-    }
-  }
-  return std::nullopt;
-}
+std::optional<CtestAncestor> find_ctest() { return nearest_ctest(first_ancestor()); }
+
+std::optional<CtestAncestor> find_ctest_above(pid_t pid) { return nearest_ctest(parent_of(pid)); }
 
 /// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
 /// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.

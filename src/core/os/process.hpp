@@ -96,6 +96,9 @@ struct CtestAncestor {
 /// `--build-and-test` is none: it may itself be a test of another. nullopt if there is none.
 [[nodiscard]] std::optional<CtestAncestor> find_ctest();
 
+/// The same, above another process.
+[[nodiscard]] std::optional<CtestAncestor> find_ctest_above(pid_t pid);
+
 /// Where a ctest runs, and its own log.
 struct CtestPlace {
   std::string folder;

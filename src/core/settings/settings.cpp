@@ -262,23 +262,25 @@ std::optional<std::string> test_list_file() {
 
 void forget_entry_above_ctest() {
   static const bool once = [] {
-    if (!os::read_variable("GPUTEST_TEST") && !os::read_variable("GPUTEST_ENTRY")) {
-      return true;
-    }
-    const auto ctest = os::find_ctest();
-    const auto is_of_ctest = [&](const char* name) {
-      return os::read_variable(name) == os::variable_of(ctest->pid, name);
-    };
-    // An entry of this ctest has another name, other results, or runs with gputest's processes where that one does not.
-    if (!ctest || !is_of_ctest("GPUTEST_TEST") || !is_of_ctest("GPUTEST_ENTRY") ||
-        !is_of_ctest("GPUTEST_DEFAULT_LOG")) {
-      return true;
-    }
-    for (const auto& setting : settings_table()) {
-      if (setting.by != SetBy::user && std::string_view{setting.name} != "GPUTEST_LEASE_OF" &&
-          is_of_ctest(setting.name)) {
-        os::remove_variable(setting.name);
+    const char* const depth = "GPUTEST_DEPTH"; // an entry of a ctest has another one than that ctest
+    auto ctest = os::read_variable(depth) ? os::find_ctest() : std::nullopt;
+    while (ctest && os::read_variable(depth) && os::read_variable(depth) == os::variable_of(ctest->pid, depth)) {
+      const auto above = os::find_ctest_above(ctest->pid);
+      if (!above || os::variable_of(above->pid, depth) != os::read_variable(depth)) { // an entry has started `ctest`
+        for (const auto& setting : settings_table()) {
+          const auto value = os::read_variable(setting.name);
+          if (setting.by == SetBy::user || std::string_view{setting.name} == "GPUTEST_LEASE_OF" || !value ||
+              value != os::variable_of(ctest->pid, setting.name)) {
+            continue;
+          }
+          if (const auto before = above ? os::variable_of(above->pid, setting.name) : std::nullopt) {
+            os::set_variable(setting.name, *before);
+          } else {
+            os::remove_variable(setting.name);
+          }
+        }
       }
+      ctest = above;
     }
     return true;
   }();

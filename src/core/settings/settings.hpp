@@ -128,10 +128,10 @@ void refuse_unknown(const std::vector<std::string>& names);
 /// The same for the names of this process's environment.
 void refuse_unknown_variables();
 
-/// Removes from the environment what an entry has set for the command that has started this process's ctest: a test of
-/// that ctest that is no entry itself has inherited it, and it is not said of it. But for the parent lease, which holds
-/// for all below. Looks once, as TestRun and Session do before they read anything. Not while other threads read the
-/// environment.
+/// Takes back what an entry has set in the environment for the command that has started this process's ctest: a test of
+/// that ctest that is no entry itself has inherited it, and it is not said of it. What the ctest of that entry had
+/// holds again. But for the parent lease, which holds for all below. Looks once, as TestRun and Session do before they
+/// read anything. Not while other threads read the environment.
 void forget_entry_above_ctest();
 
 } // namespace gputest::settings

@@ -100,6 +100,8 @@ const std::vector<Setting>& settings_table() {
        "the folder of the run logs if GPUTEST_LOG is not set", By::gputest},
       {"GPUTEST_DEFAULT_PROCESSES_PER_DEVICE", "0 to 1024", "0",
        "GPUTEST_PROCESSES_PER_DEVICE if that is not set: the project's", By::gputest},
+      {"GPUTEST_DEPTH", "a + for each", "none",
+       "the entries of CTest within which the process runs, one within another: each adds its own", By::gputest},
       {"GPUTEST_ENTRY", "ctest, will_fail, by_output, skip_code:<n>, or the path of a page", "nobody",
        "to whom the process reports how its tests ended", By::gputest},
       {"GPUTEST_PATH", "a list of folders", "PATH is as ctest has it",

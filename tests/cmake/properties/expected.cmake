@@ -51,7 +51,7 @@ expect_settings(signalled_long_before GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set
 expect_property(placed WORKING_DIRECTORY "\"${CMAKE_CURRENT_LIST_DIR}\"")
 expect_settings("odd $<name> [int]" GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 THEN A=set:1)
 # A name after which a list cannot go on.
-set(own [=["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:auto", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest"]=])
+set(own [=["GPUTEST_DEPTH=string_append:+", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:auto", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest"]=])
 foreach(name IN ITEMS "in [0,1) $<1>" "in ]0,1[]")
   expect_command("${name}" "[\"/usr/bin/env\", \"GPUTEST_TEST=${name}\", \"<gputest_entry>\", \"--watch\", \"<linked>\"]")
   expect_property("${name}" ENVIRONMENT_MODIFICATION "[${own}, \"A=set:1\"]")
@@ -63,7 +63,7 @@ expect_settings(odd_values GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTE
 expect_property(odd_values LABELS [=[["[slow", "gpu", "gpu_small", "mine"]]=])
 expect_property(odd_ends LABELS [==[["a]", "gpu", "gpu_small"]]==])
 expect_property(odd_ends ENVIRONMENT_MODIFICATION
-  [=[["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:auto", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest", "GPUTEST_TEST=set:odd_ends", "A=set:one;two", "B=set:C:\\data\\"]]=])
+  [=[["GPUTEST_DEPTH=string_append:+", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:auto", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest", "GPUTEST_TEST=set:odd_ends", "A=set:one;two", "B=set:C:\\data\\"]]=])
 expect_command(configured [=[["<gputest_entry>", "--watch", "<linked>"]]=])
 if(DEFINED test_not_configured)
   message(FATAL_ERROR "not_configured is listed, but not for this configuration")
@@ -71,7 +71,7 @@ endif()
 
 # Tests that use no GPU: what add_test() makes.
 expect_command(host [=[["<linked>", "x"]]=])
-set(settings_of_host [=["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:none"]=])
+set(settings_of_host [=["GPUTEST_DEPTH=string_append:+", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:none"]=])
 expect_property(host ENVIRONMENT_MODIFICATION "[${settings_of_host}, \"GPUTEST_TEST=set:host\"]")
 expect_property(host LABELS [=[["a"]]=])
 expect_property(host SKIP_RETURN_CODE 219)
@@ -154,7 +154,7 @@ expect_property(replaced FAIL_REGULAR_EXPRESSION null)
 expect_property(replaced RUN_SERIAL true)
 expect_settings(overridden GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 THEN GPUTEST_MEMORY=set:3GiB)
 expect_property(extended ENVIRONMENT_MODIFICATION
-  [=[["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:auto", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest", "GPUTEST_TEST=set:extended", "A=set:1"]]=])
+  [=[["GPUTEST_DEPTH=string_append:+", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:auto", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest", "GPUTEST_TEST=set:extended", "A=set:1"]]=])
 expect_property(defaults_below LABELS [=[["gpu", "gpu_small", "mine"]]=])
 expect_settings(defaults_below GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1 THEN A=set:1)
 expect_property(own_expressions FAIL_REGULAR_EXPRESSION [=[["mine", "too"]]=])

@@ -309,6 +309,7 @@ TEST(SettingsTable, has_what_is_read_and_nothing_else) {
   static_cast<void>(parse_entry(note));
   static_cast<void>(parse_worker(note));
   read.insert("GPUTEST_LIST_FILE");       // test_list_file(), which reads the environment of the process
+  read.insert("GPUTEST_DEPTH");           // by forget_entry_above_ctest()
   read.insert("GPUTEST_ENTRY");           // by policy::parse_report_target()
   read.insert("GPUTEST_PATH");            // by who looks for a program as ctest does
   read.insert("GPUTEST_ATTEMPT");         // by TestRun
