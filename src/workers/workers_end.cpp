@@ -53,7 +53,8 @@ void tell_of_workers(const std::string& executable, const std::map<std::string, 
 }
 
 /// The folder of a `ctest --rerun-failed` that repeats this entry because it failed in the run before, or did not run.
-std::optional<std::string> folder_of_repeated_failure() {
+/// A log that is older than `mark` says nothing of its time: ctest was killed before it could write another one.
+std::optional<std::string> folder_of_repeated_failure(const std::string& mark) {
   const auto ctest = os::find_ctest();
   const auto folder = ctest ? os::working_directory_of(ctest->pid) : std::nullopt;
   const auto& arguments = ctest ? ctest->arguments : std::vector<std::string>{};
@@ -65,10 +66,12 @@ std::optional<std::string> folder_of_repeated_failure() {
   std::filesystem::path first;
   std::filesystem::path newest;
   std::error_code error;
+  const auto marked = std::filesystem::last_write_time(mark, error); // the first of all times if there is none
   for (std::filesystem::directory_iterator file{*folder + "/Testing/Temporary", error}, end; !error && file != end;
        file.increment(error)) {
     std::error_code gone;
-    if (file->path().filename().string().rfind("LastTestsFailed", 0) == 0) {
+    if (file->path().filename().string().rfind("LastTestsFailed", 0) == 0 &&
+        last_write_time(file->path(), gone) >= marked) {
       first = first.empty() ? file->path() : first;
       newest =
           newest.empty() || last_write_time(file->path(), gone) > last_write_time(newest, gone) ? file->path() : newest;
@@ -198,7 +201,7 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
     }
   }
   note_long_cases(long_cases, changes);
-  const auto repeated = failures.empty() && !(had_passed && is_made) ? folder_of_repeated_failure() : std::nullopt;
+  const auto repeated = failures.empty() && !(had_passed && is_made) ? folder_of_repeated_failure(mark) : std::nullopt;
   if (repeated) {
     say("failed: it failed in the run before, and ctest --rerun-failed leaves out cases that passed then, so nothing "
         "shows that their workers end as they should now. Run them again: " +
