@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 /// - `no-workers`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path; `fixtures`: those of the user that its cases require;
 /// - `processes`: each supervisor holds a PresenceLock of it as long as it lives;
-/// - `end`: is there when no more cases come;
+/// - `end`: is there when no more cases come, and has the time until which some may run once more, of Clock;
 /// - `unconfirmed-<pid>`: the cases that passed in the worker of that supervisor. It is made before the first of them
 ///   passes, and removed when the worker has ended as it should, or when `failures` or `notes` say how else;
 /// - `failures`: how workers have ended that did not end as they should;

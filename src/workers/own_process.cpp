@@ -204,21 +204,21 @@ SecondRun run_again_in_own_process(const TestCase& test, const Circumstances& ci
 }
 
 Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, std::chrono::milliseconds limits,
-                          bool left_exit, const os::Descriptor& ctest) {
+                          Clock::time_point until, bool left_exit, const os::Descriptor& ctest) {
   const auto end_with_ctest = [&] {
     if (supervise::is_ready(ctest)) {
       std::_Exit(EXIT_FAILURE); // what runs below ends with this process
     }
   };
   os::set_variable("GPUTEST_LOG", "off");
-  const auto limit = std::chrono::ceil<std::chrono::seconds>(std::min(usual_time_limit, limits));
   const auto run = [&](const std::vector<std::string>& list) {
     for (const auto* const name :
          {"GPUTEST_TEST", "GPUTEST_LEARNED", "GPUTEST_ATTEMPT", "GPUTEST_WAIT_LIMIT", "GTEST_OUTPUT"}) {
       os::remove_variable(name); // of the case for which the worker was started, and of the list before
     }
     os::set_variable("GPUTEST_CASES", list_of(list));
-    os::set_variable("GPUTEST_TIMEOUT", std::to_string(limit.count()));
+    const auto limit = std::chrono::ceil<std::chrono::seconds>(std::min<Clock::duration>(limits, until - Clock::now()));
+    os::set_variable("GPUTEST_TIMEOUT", std::to_string(std::max<std::int64_t>(limit.count(), 1)));
     return run_entry(command_of_worker(test),
                      {test.command.front(), policy::CommandKind::gputest_executable, false, false, 0, end_with_ctest});
   };
@@ -245,8 +245,14 @@ Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases, 
     if (list.size() < all.size()) {
       lists.emplace_back(all.begin(), all.end() - static_cast<std::ptrdiff_t>(list.size()));
     }
+    if (Clock::now() >= until) {
+      return Rerun::out_of_time;
+    }
     const auto end = run(list);
     const auto& report = end.report;
+    if (end.command.timed_out && Clock::now() >= until && report.ended < list.size()) {
+      return Rerun::out_of_time;
+    }
     const bool is_of_cases = end.signal == 0 && !end.command.timed_out && end.exit_code == EXIT_FAILURE &&
                              report.failed && report.failed_by_gputest.empty() && report.begun == report.ended;
     if (end.signal != 0 || (!does_not_fail(end.exit_code) && !is_of_cases)) {

@@ -44,16 +44,18 @@ enum class Rerun {
   ended_well,   ///< they have passed again
   cases_failed, ///< some have not, which does not count: they may need what was there the first time
   not_shown,    ///< many end their process before exit() has come to its end, so others may hide what fails there
+  out_of_time,  ///< it was `until` before all had ended
   ended_badly,  ///< their process has failed otherwise
 };
 
 /// Runs these cases once more, one after another, in one process like a worker's (in several, if their names are too
 /// long for one), as run_entry() does: their memory may grow, or they run again. A process may take `limits`, the sum
-/// of the cases' time limits, but less than the entry that ends workers waits. If exit() does not come to its end after
-/// several cases, they are halved until each that causes that is alone. Not if exit() never does in this executable:
-/// `left_exit` says that it has not in the worker, so nothing runs then. Says how a process has ended badly. Ends this
-/// process if ctest ends meanwhile. Changes the environment.
+/// of the cases' time limits, but none goes on after `until`, when the entry that ends workers soon ends. If exit()
+/// does not come to its end after several cases, they are halved until each that causes that is alone. Not if exit()
+/// never does in this executable: `left_exit` says that it has not in the worker, so nothing runs then. Says how a
+/// process has ended badly. Ends this process if ctest ends meanwhile. Changes the environment.
 [[nodiscard]] Rerun rerun_and_check_end(const TestCase& test, std::vector<std::string> cases,
-                                        std::chrono::milliseconds limits, bool left_exit, const os::Descriptor& ctest);
+                                        std::chrono::milliseconds limits, std::chrono::steady_clock::time_point until,
+                                        bool left_exit, const os::Descriptor& ctest);
 
 } // namespace gputest::workers

@@ -93,18 +93,23 @@ void ServedCases::run_again_here(bool left_exit) const {
   // What one has declared is wrong for another. Annotations take precedence.
   os::set_variable("GPUTEST_MEMORY", memory_.size() == 1 ? *memory_.begin() : "auto");
   const auto cases = lines_of(read_from(file_, 0));
-  const auto result = rerun_and_check_end(test_, cases, limits_, left_exit, place_.ctest);
+  const auto told = milliseconds_in(place_.key_folder, "end"); // 0 if there was no room for it
+  const auto until = told.count() > 0 ? Clock::time_point{told} : Clock::now() + usual_time_limit;
+  const auto result = rerun_and_check_end(test_, cases, limits_, until, left_exit, place_.ctest);
   if (result == Rerun::ended_badly) {
     tell_end("did not come to its end. To show how a process ends after them, they ran again in another one, which did "
              "not end as it should",
              false, read_from(wrote, 0));
   } else if (result == Rerun::ended_well ||
              add_to_file(place_.key_folder, "remarks",
-                         "gputest: of " + std::to_string(cases.size()) + " cases that had passed in a worker, " +
+                         "gputest: of " + policy::counted(cases.size(), "case") + " that had passed in a worker, " +
                              cases.back() + " last, some " +
                              (result == Rerun::not_shown
                                   ? "end their process before exit() has come to its end, too many to find out what "
                                     "they hide of the others. GPUTEST_ISOLATION=process shows that\n"
+                              : result == Rerun::out_of_time
+                                  ? "had no time to run once more, which was to show how their process ends. "
+                                    "GPUTEST_ISOLATION=process shows that\n"
                                   : "failed when they ran once more. That does not count: it was to show how their "
                                     "process ends, and that was as it should\n"))) {
     end_was_seen();

@@ -36,6 +36,8 @@ using namespace supervise; // NOLINT(google-build-using-namespace)
 /// How long it waits for workers: a little longer than CTest does for a test without a TIMEOUT, as supervisors do. Its
 /// own TIMEOUT (cmake/detail/workers.cmake) is longer than both times together.
 constexpr std::chrono::seconds longest_end{1'600};
+/// The last part of that, in which no cases run once more.
+constexpr std::chrono::seconds after_reruns{100};
 /// How long a supervisor may take to end when it was killed.
 constexpr std::chrono::seconds longest_kill{10};
 
@@ -155,6 +157,8 @@ std::string text_of_unseen(const MeetingPlace& place, const Descriptor& folder, 
 
 int end_workers(const std::string& executable, const std::string& long_cases, const std::string& fixtures) {
   const auto until = Clock::now() + longest_end;
+  const auto last_rerun = std::to_string(
+      std::chrono::duration_cast<std::chrono::milliseconds>((until - after_reruns).time_since_epoch()).count());
   const auto place = open_meeting_place({});
   // Is there until this passes, whatever ends it. Where it cannot be made, nothing shows that this had not failed.
   const auto mark = long_cases.empty() ? "" : long_cases + "-failed";
@@ -172,7 +176,9 @@ int end_workers(const std::string& executable, const std::string& long_cases, co
       continue;
     }
     any = true;
-    write_file(folder, "end", ""); // needs no room
+    if (!write_file(folder, "end", last_rerun)) {
+      write_file(folder, "end", ""); // needs no room
+    }
     wait_for_supervisors(folder, until);
     auto text =
         contents_of(folder, "reported") + contents_of(folder, "failures") + text_of_unseen(place, folder, executable);
