@@ -81,11 +81,31 @@ function(_gputest_optimize_for_size target)
     "$<$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<CONFIG:RelWithDebInfo>,$<NOT:$<BOOL:${GPUTEST_DEVELOPER_MODE}>>>:-g0>")
 endfunction()
 
+# Finds an installed framework at the end of a directory. The directories below have been added, and do not see what this one imports.
+# So it is imported for all of them at the end of the top directory, after which none adds the framework itself.
+#
+# _gputest_find_framework(<its target> <another name of the target> <package> [<version>])
+function(_gputest_find_framework target other_target package)
+  if(TARGET ${target} OR TARGET ${other_target})
+    return()
+  endif()
+  set(global GLOBAL)
+  if(NOT CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+    set(global "")
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY \"\${CMAKE_SOURCE_DIR}\"
+      CALL _gputest_find_framework ${target} ${other_target} ${package} ${ARGN})")
+  endif()
+  set(cached "$CACHE{${package}_DIR}")
+  find_package(${package} ${ARGN} QUIET ${global})
+  if(cached) # the project may use an older one
+    set_property(CACHE ${package}_DIR PROPERTY VALUE "${cached}")
+  endif()
+  set(${package}_VERSION "${${package}_VERSION}" PARENT_SCOPE)
+endfunction()
+
 # Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds.
 function(_gputest_link_googletest)
-  if(NOT TARGET GTest::gtest AND NOT TARGET gtest)
-    find_package(GTest QUIET)
-  endif()
+  _gputest_find_framework(GTest::gtest gtest GTest)
   set(version "${GTest_VERSION}")
   if(TARGET gtest) # the project builds it
     get_target_property(version gtest VERSION)
@@ -106,13 +126,7 @@ provider adds in place of find_package(GTest) has to be declared before find_pac
 endfunction()
 
 function(_gputest_link_catch2)
-  if(NOT TARGET Catch2::Catch2)
-    set(cached "$CACHE{Catch2_DIR}")
-    find_package(Catch2 3.3 QUIET)
-    if(cached) # the project may use an older one
-      set_property(CACHE Catch2_DIR PROPERTY VALUE "${cached}")
-    endif()
-  endif()
+  _gputest_find_framework(Catch2::Catch2 Catch2::Catch2 Catch2 3.3)
   if(TARGET Catch2::Catch2)
     target_link_libraries(gputest_catch2 PUBLIC Catch2::Catch2)
   else()
