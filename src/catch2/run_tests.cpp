@@ -123,10 +123,14 @@ public:
     outcome_.reset();
   }
 
-  /// All test cases have ended, of which there were so many; so many were skipped, and so many failed.
-  void end(std::uint64_t total, std::uint64_t skipped, std::uint64_t failed) {
+  /// All test cases have ended, of which there were so many; so many were skipped, and so many failed. If no test case
+  /// was selected, that may be as `--allow-running-no-tests` says.
+  void end(std::uint64_t total, std::uint64_t skipped, std::uint64_t failed, bool allows_none) {
     auto& run = detail::TestRun::of_process();
     end_ = sequence_.finish(total, total - skipped - failed, failed > 0 || has_failed_one());
+    if (*end_ == detail::TestRun::End::nothing_ran && allows_none) {
+      end_ = detail::TestRun::End::passed;
+    }
     if (*end_ == detail::TestRun::End::all_skipped && total != skipped) {
       run.say(std::to_string(skipped) + " of " + std::to_string(total) + " test cases skipped");
     }
@@ -246,7 +250,7 @@ public:
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
     const auto& cases = stats.totals.testCases;
-    Adapter::instance().end(cases.total(), cases.skipped, cases.failed);
+    Adapter::instance().end(cases.total(), cases.skipped, cases.failed, m_config->zeroTestsCountAsSuccess());
   }
 };
 
@@ -279,7 +283,7 @@ int run_catch2_tests(int argc, char** argv) {
     return run.exit_code(result);
   }
   if (how.value_or(detail::TestRun::End::nothing_ran) == detail::TestRun::End::nothing_ran && run.in_entry()) {
-    run.say("failed: no test case ran"); // a wrong command line, or --allow-running-no-tests
+    run.say("failed: no test case ran"); // none has the name, or a wrong command line
     if (!how) {
       run.begin(what_main_returns, detail::Notation::tags);
       run.end(detail::TestRun::End::nothing_ran); // no failure that WILL_FAIL expects

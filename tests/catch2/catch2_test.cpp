@@ -265,6 +265,16 @@ TEST_F(Catch2, fails_in_an_entry_that_is_started_without_running_test_cases) {
   }
 }
 
+TEST_F(Catch2, passes_in_an_entry_without_running_test_cases_if_its_command_line_allows_that) {
+  const os::TestStatusPage page;
+  set("GPUTEST_ENTRY", page.path());
+  const Ended ended = run(GPUTEST_CATCH2_SUITE, {"no such test case", "--allow-running-no-tests"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(page.report().ended, 1U);
+  EXPECT_EQ(page.report().nothing_ran, 0U);
+}
+
 TEST_F(Catch2, runs_test_cases_that_use_no_gpu_without_one) {
   set("GPUTEST_DEVICES", "none");
   EXPECT_EQ(run_case("host").exit_code, 0);

@@ -126,9 +126,11 @@ int run_selected(const IConfig& config) {
   }
   if (counts.total() == 0) {
     std::cout << "No test cases matched\n";
-    return 2;
+    return config.allows_none ? 0 : 2;
   }
-  return counts.total() == counts.skipped ? 4 : static_cast<int>(std::min<std::uint64_t>(failed_assertions, 255));
+  return counts.total() == counts.skipped && !config.allows_none
+             ? 4
+             : static_cast<int>(std::min<std::uint64_t>(failed_assertions, 255));
 }
 
 } // namespace
@@ -159,6 +161,10 @@ int Session::run(int argc, char** argv) {
     }
     if (argument == "--warn=UnmatchedTestSpec") {
       config.warns_of_unmatched = true;
+      continue;
+    }
+    if (argument == "--allow-running-no-tests") {
+      config.allows_none = true;
       continue;
     }
     if (argument.compare(0, 2, "--") == 0) {

@@ -5,7 +5,7 @@
 // It has Catch2's names, runs test cases in the order of Catch2 3.7, and ends with the exit codes of Catch2 3.3: the
 // number of failed assertions, 4 if all test cases were skipped, 2 if there was none, and 3 if --warn=UnmatchedTestSpec
 // is given and a name is that of no test case. Of the command line it also knows names separated by commas,
-// --list-tests and
+// --list-tests, --allow-running-no-tests and
 // --reporter; sections do not contain others.
 #pragma once
 
@@ -82,7 +82,9 @@ public:
 class IConfig {
 public:
   [[nodiscard]] const TestSpec& testSpec() const { return spec; }
+  [[nodiscard]] bool zeroTestsCountAsSuccess() const { return allows_none; }
   TestSpec spec;
+  bool allows_none = false;
   bool warns_of_unmatched = false;
 };
 
