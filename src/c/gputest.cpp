@@ -355,7 +355,8 @@ std::map<std::string, int> uses_of(const Settings& settings) {
 Bytes choose(const Settings& settings, std::size_t gpus, std::size_t turn) {
   std::string why_none;
   const auto machine = devices::open_devices(settings, why_none);
-  auto indices = session::allowed_devices(*machine, settings).indices;
+  const auto allowed = session::allowed_devices(*machine, settings);
+  auto indices = allowed.indices;
   if (indices.empty()) {
     return {}; // gputest_enter() says so
   }
@@ -368,13 +369,13 @@ Bytes choose(const Settings& settings, std::size_t gpus, std::size_t turn) {
     chosen.push_back(indices[(turn * gpus + i) % indices.size()]);
   }
   std::sort(chosen.begin(), chosen.end());
-  std::string visible;
+  std::vector<std::string> uuids;
   Bytes smallest{UINT64_MAX};
   for (const std::size_t index : chosen) {
     smallest = std::min(smallest, machine->usable_bytes(index));
-    visible += (visible.empty() ? "" : ",") + devices[index].uuid;
+    uuids.push_back(devices[index].uuid);
   }
-  os::set_variable("CUDA_VISIBLE_DEVICES", visible);
+  session::show_only(uuids, allowed.visible_uuids);
   return smallest;
 }
 

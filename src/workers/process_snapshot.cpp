@@ -83,7 +83,8 @@ std::string alarms() {
 }
 
 bool is_gputests_own(const std::string& assignment) {
-  return policy::starts_with(assignment, "GPUTEST_") || policy::starts_with(assignment, "CUDA_VISIBLE_DEVICES=");
+  return policy::starts_with(assignment, "GPUTEST_") || policy::starts_with(assignment, "CUDA_VISIBLE_DEVICES=") ||
+         policy::starts_with(assignment, "CTEST_RESOURCE_GROUP_");
 }
 
 template <class Value>

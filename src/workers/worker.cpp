@@ -9,6 +9,7 @@
 #include "core/os/shared_library.hpp"
 #include "core/os/test_status_page.hpp"
 #include "core/policy/report_target.hpp"
+#include "core/session/allowed_devices.hpp"
 #include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
@@ -77,6 +78,7 @@ void set_variables(const std::vector<std::string>& assignments) {
     const auto equals = assignment.find('=');
     os::set_variable(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1));
   }
+  session::renumber_allocation();
 }
 
 /// Whether ctest is known to run several tests at a time.

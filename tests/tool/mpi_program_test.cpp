@@ -46,6 +46,16 @@ TEST_F(MpiProgram, has_a_device_for_each_rank_in_turn) {
   EXPECT_EQ(tests::count(ended.out, "the test sees SIM-3x4096MiB-1\n"), 2U) << ended.out;
 }
 
+TEST_F(MpiProgram, has_the_devices_that_ctest_has_allocated_by_the_numbers_that_cuda_has_for_them) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "2");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
+  set("CTEST_RESOURCE_GROUP_1_GPUS", "id:1,slots:1");
+  const auto ended = run_ranks("2", "pinned", "Visible.*");
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("the test sees SIM-3x4096MiB-2, id:0,slots:1 of it\n"));
+  EXPECT_THAT(ended.out, HasSubstr("the test sees SIM-3x4096MiB-1,  of it\n")) << "which is the second group's";
+}
+
 TEST_F(MpiProgram, fails_where_its_ranks_together_ask_for_more_than_its_lease) {
   EXPECT_EQ(run_ranks("2", "annotated", "NoFixture.with_bytes").exit_code, 0);
   const auto ended = run_ranks("4", "annotated", "NoFixture.with_bytes");

@@ -69,6 +69,18 @@ TEST_F(WorkerCase, runs_cases_one_after_another_in_one_process) {
   }
 }
 
+TEST_F(WorkerCase, has_the_numbers_of_cuda_in_what_ctest_has_allocated) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  folder_write("spec.json", R"({"version": {"major": 1, "minor": 0},
+                               "local": [{"gpus": [{"id": "1", "slots": 4}]}]})");
+  add("Plain.says_what_ctest_has_allocated", "one", {}, "", "RESOURCE_GROUPS gpus:1");
+  add("Plain.says_what_ctest_has_allocated", "two", {}, "", "RESOURCE_GROUPS gpus:2");
+  auto results = run({"--resource-spec-file", path("spec.json")});
+  EXPECT_THAT(results["one"].output, HasSubstr("@sees SIM-2x4096MiB-1, id:0,slots:1\n"));
+  EXPECT_THAT(results["two"].output, HasSubstr("@sees SIM-2x4096MiB-1, id:0,slots:2\n"));
+  EXPECT_EQ(results["one"].processes, results["two"].processes);
+}
+
 TEST_F(WorkerCase, leaves_a_case_the_signals_that_ctest_gives_it) {
   ::signal(SIGPIPE, SIG_DFL);
   add("Plain.has_the_usual_signals");

@@ -173,6 +173,22 @@ std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std
   return allocated.empty() ? std::nullopt : std::optional{allocated};
 }
 
+std::string renumbered_group(const std::string& group, const std::vector<std::string>& uuids,
+                             const std::vector<std::string>& shown) {
+  std::string renumbered;
+  for (const auto& slot : slots_of({group})) {
+    auto text = slot.text;
+    if (const auto index = read_index(slot.id, uuids.size())) {
+      const auto device = std::find(shown.begin(), shown.end(), uuids[*index]);
+      if (device == shown.end())
+        continue;
+      text.replace(text.find("id:") + 3, slot.id.size(), std::to_string(device - shown.begin()));
+    }
+    renumbered += (renumbered.empty() ? "" : ";") + text;
+  }
+  return renumbered;
+}
+
 std::size_t max_for_a_process(const DeviceKinds& devices) {
   return devices.whole.empty() && !devices.slices.empty() ? 1 : devices.whole.size();
 }

@@ -27,6 +27,12 @@ namespace gputest::policy {
                                                                        const std::vector<std::string>& groups,
                                                                        const std::vector<std::string>& uuids);
 
+/// One value of CTEST_RESOURCE_GROUP_<i>_GPUS for a process to which CUDA shows only `shown` of `uuids`, in that order:
+/// an id that is a number is the one that CUDA has for the device then. A slot of another device is left out; ids that
+/// are names stay.
+[[nodiscard]] std::string renumbered_group(const std::string& group, const std::vector<std::string>& uuids,
+                                           const std::vector<std::string>& shown);
+
 /// Some of the machine's devices, and which of them are MIG slices.
 ///
 /// CUDA gives a process one MIG slice and no other device in addition, even if CUDA_VISIBLE_DEVICES lists more.

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/allowed_devices.hpp"
 
+#include "core/os/environment.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 
 namespace gputest::session {
+
+namespace {
+
+/// The devices that CTest's ids count, and those of them that CUDA shows.
+struct Numbering {
+  std::vector<std::string> before;
+  std::vector<std::string> shown;
+};
+
+Numbering& numbering() {
+  static Numbering numbering;
+  return numbering;
+}
+
+} // namespace
 
 AllowedDevices allowed_devices(const devices::DeviceList& machine, const Settings& settings) {
   std::vector<std::string> uuids;
@@ -17,13 +33,11 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   const auto list = settings::restriction_of(settings, uuids.size());
   allowed.restriction = list ? list->variable + "='" + list->value + "'" : "CUDA_VISIBLE_DEVICES (not set)";
   allowed.visible = policy::visible_devices(list ? std::optional{list->value} : std::nullopt, uuids);
-  std::vector<std::string> visible_uuids;
-  visible_uuids.reserve(allowed.visible.size());
   for (const std::size_t index : allowed.visible) {
-    visible_uuids.push_back(uuids[index]);
+    allowed.visible_uuids.push_back(uuids[index]);
   }
   const auto& groups = settings.resource_groups;
-  const auto allocation = policy::ctest_allocation(settings.resource_group_count, groups, visible_uuids);
+  const auto allocation = policy::ctest_allocation(settings.resource_group_count, groups, allowed.visible_uuids);
   if (!allocation) {
     allowed.indices = allowed.visible;
     return allowed;
@@ -37,6 +51,28 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
                    ", which it may do; ask for as many slots a group as keep two from one device";
   }
   return allowed;
+}
+
+void show_only(const std::vector<std::string>& uuids, const std::vector<std::string>& visible_before) {
+  std::string list;
+  for (const auto& uuid : uuids) {
+    list += (list.empty() ? "" : ",") + uuid;
+  }
+  os::set_variable("CUDA_VISIBLE_DEVICES", list);
+  numbering() = {visible_before, uuids};
+  renumber_allocation();
+}
+
+void renumber_allocation() {
+  const auto& [before, shown] = numbering();
+  if (before.empty() || !os::read_variable("CTEST_RESOURCE_GROUP_COUNT")) { // ctest has allocated none
+    return;
+  }
+  for (const auto& name : os::variables_with("CTEST_RESOURCE_GROUP_")) {
+    if (name.substr(name.rfind('_')) == "_GPUS") {
+      os::set_variable(name.c_str(), policy::renumbered_group(os::variable(name.c_str()), before, shown));
+    }
+  }
 }
 
 } // namespace gputest::session

@@ -14,6 +14,7 @@ namespace gputest::session {
 /// The machine's devices that this process may use, as positions in the machine's list.
 struct AllowedDevices {
   std::vector<std::size_t> visible; ///< by CUDA_VISIBLE_DEVICES or Slurm, in its order, or else in the machine's
+  std::vector<std::string> visible_uuids;
   std::vector<std::size_t> indices; ///< of these, CTest's own allocation if there is one, in its order
   std::string restriction;          ///< what restricts it, for messages: `CUDA_VISIBLE_DEVICES='0'`
   std::string note;                 ///< why they are fewer than CTest was asked for; empty if they are not
@@ -22,5 +23,15 @@ struct AllowedDevices {
 /// Follows the settings for CUDA_VISIBLE_DEVICES, Slurm and CTest. Throws InvalidSetting if CTest's allocation names a
 /// device that does not exist.
 [[nodiscard]] AllowedDevices allowed_devices(const devices::DeviceList& machine, const Settings& settings);
+
+/// Makes only these visible to CUDA, if it has not started yet in this process, and to the processes that this one
+/// starts. CTest's own allocation names them by their new numbers from then on. Not thread-safe.
+///
+/// `visible_before`: those that the ids count; empty: the allocation stays as it is.
+void show_only(const std::vector<std::string>& uuids, const std::vector<std::string>& visible_before);
+
+/// CTest's allocation, which is set anew for each case of a worker, names devices by the numbers of the last
+/// show_only(). Not thread-safe.
+void renumber_allocation();
 
 } // namespace gputest::session

@@ -46,6 +46,7 @@ Outcome Place::enter(const Plan& plan, Entry& entry) {
     return no_gpu(allowed.restriction + " allows none of the " + std::to_string(machine_->devices().size()) +
                   " of this machine");
   }
+  visible_uuids_ = allowed.visible_uuids;
   contexts_.emplace(machine_, process_);
   chosen_.why_no_more = machine_->left_out();
   chosen_.add_why_no_more(allowed.note);
@@ -181,7 +182,7 @@ policy::DeviceMask Place::mask_of(std::size_t gpus) const {
 /// Makes those of `indices` that are in `mask` this process's devices, and only them visible to CUDA, if it has not
 /// started yet, and to the processes that this one starts.
 void Place::pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask) {
-  std::string visible;
+  std::vector<std::string> uuids;
   for (const std::size_t index : indices) {
     const Device& device = machine_->devices()[index];
     const auto bit = ledger_->devices().bit_of(device.uuid);
@@ -189,10 +190,10 @@ void Place::pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask
       chosen_.devices.push_back(device);
       chosen_.indices.push_back(index);
       chosen_.bits.push_back(bit);
-      visible += (visible.empty() ? "" : ",") + device.uuid;
+      uuids.push_back(device.uuid);
     }
   }
-  os::set_variable("CUDA_VISIBLE_DEVICES", visible);
+  show_only(uuids, chosen_.numbered_as_in_cuda ? visible_uuids_ : std::vector<std::string>{});
 }
 
 void Place::limit_to_smallest_of(const std::vector<std::size_t>& indices) {

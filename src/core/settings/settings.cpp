@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <mutex>
 #include <sstream>
 #include <string_view>
@@ -47,11 +48,14 @@ Request estimated_request(const ReadVariable& read) {
   return request;
 }
 
-/// What ctest has given the test of a resource type, by groups.
+/// What ctest has given the test of a resource type, by groups. A group may have other types only.
 std::vector<std::string> groups_of_type(const ReadVariable& read, const std::string& type) {
   std::vector<std::string> groups;
-  while (const auto group = read(("CTEST_RESOURCE_GROUP_" + std::to_string(groups.size()) + "_" + type).c_str())) {
-    groups.push_back(*group);
+  const auto count = std::strtoul(text_of(read, "CTEST_RESOURCE_GROUP_COUNT", "0").c_str(), nullptr, 10);
+  for (std::size_t i = 0; i < std::min(count, 4096UL); ++i) {
+    if (const auto group = read(("CTEST_RESOURCE_GROUP_" + std::to_string(i) + "_" + type).c_str())) {
+      groups.push_back(*group);
+    }
   }
   return groups;
 }

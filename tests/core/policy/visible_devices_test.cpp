@@ -113,6 +113,16 @@ TEST(CtestAllocation, refuses_an_id_that_names_no_device_and_lists_those_there_a
   EXPECT_THROW((void)ctest_allocation("1", {"id:0,slots:1"}, {}), InvalidSetting);
 }
 
+TEST(CtestAllocation, names_devices_by_the_numbers_that_cuda_has_for_those_it_shows) {
+  const Uuids shown{machine[2], machine[1]};
+  EXPECT_EQ(renumbered_group("id:1,slots:1", machine, shown), "id:1,slots:1");
+  EXPECT_EQ(renumbered_group("id:2,slots:50", machine, shown), "id:0,slots:50");
+  EXPECT_EQ(renumbered_group("slots:3,id:2", machine, {machine[2]}), "slots:3,id:0");
+  EXPECT_EQ(renumbered_group("id:2,slots:1;id:0,slots:1;id:1,slots:2", machine, shown), "id:0,slots:1;id:1,slots:2");
+  EXPECT_EQ(renumbered_group("id:0,slots:1", machine, shown), "");
+  EXPECT_EQ(renumbered_group("id:gpu_77aa0000_cccc,slots:1", machine, shown), "id:gpu_77aa0000_cccc,slots:1");
+}
+
 using Indices = std::vector<std::size_t>;
 
 const DeviceKinds none{};

@@ -21,7 +21,20 @@ TEST_F(AllowedDevices, are_of_all_resource_groups) {
   set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
   set("CTEST_RESOURCE_GROUP_1_GPUS", "id:1,slots:1");
   set("GPUTEST_GPUS", "2");
-  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2,SIM-3x4096MiB-1\n"));
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2,SIM-3x4096MiB-1, id:0,slots:1 of it\n"));
+}
+
+TEST_F(AllowedDevices, are_of_the_groups_that_have_gpus) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "2");
+  set("CTEST_RESOURCE_GROUP_0_CPUS", "id:0,slots:4");
+  set("CTEST_RESOURCE_GROUP_1_GPUS", "id:2,slots:1");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
+}
+
+TEST_F(AllowedDevices, have_the_numbers_of_cuda_in_what_ctest_has_allocated) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2, id:0,slots:1 of it\n"));
 }
 
 TEST_F(AllowedDevices, are_too_few_where_ctest_puts_two_groups_on_one_device) {

@@ -16,7 +16,9 @@ namespace {
 
 void say_what_is_visible(const char* where) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  std::cout << where << " sees " << (visible == nullptr ? "everything" : visible) << std::endl;
+  const char* const allocated = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS");
+  std::cout << where << " sees " << (visible == nullptr ? "everything" : visible)
+            << (allocated == nullptr ? std::string{} : std::string{", "} + allocated + " of it") << std::endl;
 }
 
 class EarlyEnvironment : public testing::Environment {

@@ -164,6 +164,10 @@ TEST_F(Plain, fails_after_others_and_leaves_a_process_alone) {
     std::_Exit(0);
   }
 }
+TEST_F(Plain, says_what_ctest_has_allocated) {
+  std::cout << "@sees " << std::getenv("CUDA_VISIBLE_DEVICES") << ", " << std::getenv("CTEST_RESOURCE_GROUP_0_GPUS")
+            << std::endl;
+}
 TEST_F(Plain, has_the_usual_signals) {
   for (const int signal : {SIGPIPE, SIGCHLD}) {
     struct sigaction action {};
