@@ -2,6 +2,7 @@
 // How a gate asks the ledger for a lease, gives it back, and counts what is taken without one.
 #include "core/session/gate.hpp"
 
+#include "core/os/test_status_page.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
@@ -14,6 +15,9 @@
 namespace gputest::session {
 
 namespace {
+
+/// Nobody notifies a process that is not in the queue.
+constexpr std::chrono::milliseconds look_for_room{100};
 
 /// Whether some of it is known to be still allocated.
 bool leaves_memory(const devices::Usage& usage, const std::vector<devices::DeviceUsage>& left) {
@@ -66,12 +70,12 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   patience.may_wait = patience.may_wait && may_wait && fits_each_device && !is_still_stuck();
   const auto begin = os::KernelClock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
-  const auto result = place_.ledger().lease(
+  const auto result = lease_beside_holders(
       {who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()}, patience);
   using Kind = ledger::Result::Kind;
   const bool is_refused = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
   const bool is_stuck = result.kind == Kind::stuck || (result.kind == Kind::would_wait && stuck_at_);
-  if (is_refused || is_stuck) {
+  if (is_refused || is_stuck || result.kind == Kind::unannounced) {
     run_again_alone(unleased_.empty() ? policy::StopCause::others : policy::StopCause::own_unleased);
   }
   if (is_refused) {
@@ -84,6 +88,9 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   }
   if (result.kind == Kind::would_wait && !fits_each_device) {
     return {Outcome::Kind::fail, beyond_smallest_device(who, to_string(request), smallest, result.blocked), true};
+  }
+  if (result.kind == Kind::unannounced && place_.began_early()) {
+    return {Outcome::Kind::fail, not_announced(who, to_string(request), result.blocked, true)};
   }
   if (result.kind != Kind::granted) {
     return messages_.outcome_of(result, to_string(request), test);
@@ -101,6 +108,47 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
     is_announced_ = true;
   }
   return {};
+}
+
+/// A process that used devices before it could enter the ledger has announced nothing if there was no room. It must not
+/// be in the queue: its context may be what those there wait for. While somebody holds a lease, which waits for nobody,
+/// it looks again and again, outside of the queue. It takes what is free, and gives up when all others may wait for it.
+ledger::Result Gate::lease_beside_holders(const ledger::Ledger::LeaseRequest& request,
+                                          const ledger::Patience& patience) {
+  using Kind = ledger::Result::Kind;
+  auto& ledger = place_.ledger();
+  auto result = ledger.lease(request, patience);
+  if (result.kind != Kind::unannounced || !place_.began_early()) {
+    return result;
+  }
+  const os::PauseTimeLimit waits{patience.until - os::KernelClock::now()};
+  auto at_once = patience;
+  at_once.may_wait = false;
+  auto notice_at = os::KernelClock::now() + patience.notice_after;
+  do {
+    auto seen = ledger.lease(request, at_once);
+    const auto& others = seen.blocked.blockers;
+    const auto now = os::KernelClock::now();
+    if (seen.kind == Kind::would_wait && now >= patience.until) {
+      seen.kind = Kind::timed_out;
+    }
+    if (seen.kind != Kind::would_wait) {
+      return seen;
+    }
+    if (std::none_of(others.begin(), others.end(), [](const ledger::Record& other) {
+          return other.alive && other.claim.stage == policy::Stage::holding;
+        })) {
+      return result;
+    }
+    if (now >= notice_at) {
+      patience.on_wait(seen.blocked);
+      notice_at = patience.notice_every.count() > 0 ? now + patience.notice_every : patience.until;
+    }
+    os::KernelClock::duration pause = look_for_room;
+    static_cast<void>(os::KernelClock::poll(nullptr, 0, pause));
+    result = ledger.lease(request, patience);
+  } while (result.kind == Kind::unannounced);
+  return result;
 }
 
 /// For what processes take without a lease, such as in SetUpTestSuite(), they have not waited until there was room. If

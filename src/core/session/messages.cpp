@@ -317,11 +317,24 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
          (shared.empty() ? "" : ". " + shared) + ". " + seen + held + (to_do.empty() ? "" : ". " + to_do);
 }
 
-std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
+namespace {
+
+/// So that gputest chooses devices before CUDA does.
+std::string choose_before() {
+  return "call run_all_tests() before the first CUDA call, or start it by the launcher: LAUNCHER on" +
+         advised(Advice::in_cmake) + ", or gputest run";
+}
+
+} // namespace
+
+std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others,
+                          bool began_early) {
   return who + " asks for " + what +
          ", more than its process announced when it started; waiting for it now could deadlock with the other "
          "processes: " +
-         describe(others) + ". Announce it: " + advised(Advice::announce);
+         describe(others) +
+         (began_early ? ". CUDA was initialised before gputest could wait for room; to let it wait, " + choose_before()
+                      : ". Announce it: " + advised(Advice::announce));
 }
 
 std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
@@ -355,9 +368,7 @@ std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, co
 
 std::string began_too_early(const std::vector<Device>& devices) {
   return "CUDA was initialised before gputest could choose a device, so this process uses " + describe(devices) +
-         "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
-         "LAUNCHER on" +
-         advised(Advice::in_cmake) + ", or gputest run";
+         "; to let gputest choose, " + choose_before();
 }
 
 std::string shares_parent_lease(const ledger::Record& parent_lease) {

@@ -111,8 +111,9 @@ struct OwnUse {
                                             const OwnUse& own, const std::string& shared,
                                             const std::vector<ledger::Record>& holders, const ledger::Blocked& beyond);
 
-/// More than the process announced when it entered.
-[[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);
+/// More than the process announced when it entered; nothing, if it `began_early` where there was no room.
+[[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others,
+                                        bool began_early);
 
 /// More than the smallest device of a process can hold, of which it can have `smallest`, and not free now.
 [[nodiscard]] std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,

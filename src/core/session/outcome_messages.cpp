@@ -131,7 +131,7 @@ Outcome OutcomeMessages::outcome_of(const ledger::Result& result, const std::str
   case Kind::stuck:
     return {Outcome::Kind::fail, no_room_beside_overheads(who, what, result.blocked, ""), true};
   case Kind::unannounced:
-    return {Outcome::Kind::fail, not_announced(who, what, result.blocked)};
+    return {Outcome::Kind::fail, not_announced(who, what, result.blocked, false)};
   }
   return {};
 }

@@ -58,6 +58,9 @@ public:
 
   [[nodiscard]] bool has_devices() const { return entered_.kind == Outcome::Kind::granted; }
 
+  /// Whether this process used devices before it could choose some and wait for room there.
+  [[nodiscard]] bool began_early() const { return contexts_ && contexts_->begun_before(); }
+
   /// Whether this process has a record in the ledger.
   [[nodiscard]] bool has_record() const { return has_devices() && !parent_lease_ && !deferred_; }
 

@@ -53,14 +53,39 @@ TEST_F(EarlyUse, gets_further_devices_that_it_sees_first) {
   }
 }
 
-TEST_F(EarlyUse, is_on_the_ledger_at_once_where_there_is_no_room_and_waits_only_for_what_is_safe) {
+TEST_F(EarlyUse, is_on_the_ledger_at_once_where_there_is_no_room_and_waits_while_others_hold_leases) {
   set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
   auto holder = start_holder(); // 3 GiB, which leaves no room for another GiB and two contexts
   set("EARLY", "0");
+  set("GPUTEST_WAIT_LIMIT", "0s");
   const Ended ended = run("early", {"--gtest_filter=Early.asks_for_more"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("asks for 2 GiB, more than its process announced when it started"));
+  EXPECT_THAT(ended.out, HasSubstr("waited 0 s, its wait limit, for 2 GiB and was not admitted. In its way: "));
+  unset("GPUTEST_WAIT_LIMIT");
+  auto suite = start("early", {"--gtest_filter=Early.asks_for_more"});
+  wait_for(suite, policy::Stage::inside);
   EXPECT_EQ(holder.finish().exit_code, 0);
+  EXPECT_EQ(suite.finish().exit_code, 0);
+}
+
+TEST_F(EarlyUse, does_not_wait_for_who_may_wait_for_its_context_and_runs_again_if_nothing_is_declared) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
+  set("SET_UP", "1500MiB");
+  auto other = start("undeclared", {"--gtest_filter=SetUp.*"});
+  other.wait_for_out("@set-up");
+  other.say("go on");
+  other.wait_for_out("@set up"); // inside, without a lease
+  set("EARLY", "0");
+  const Ended declared = run("early", {"--gtest_filter=Early.asks_for_more"});
+  EXPECT_EQ(declared.exit_code, 1);
+  EXPECT_THAT(declared.out, HasSubstr("asks for 2 GiB, more than its process announced when it started"));
+  EXPECT_THAT(declared.out, HasSubstr("LAUNCHER on"));
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_LEARNED", "2GiB");
+  EXPECT_THAT(run("early", {"--gtest_filter=Early.says*"}).err,
+              HasSubstr("Early.says_what_it_has takes memory outside of its leases, for which there was no room beside "
+                        "other processes. It runs once more, alone. "));
+  EXPECT_EQ(other.finish().exit_code, 0);
 }
 
 TEST_F(EarlyUse, of_a_device_not_given_fails_the_test_once) {
