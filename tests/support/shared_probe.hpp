@@ -12,9 +12,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <system_error>
+#include <thread>
 
 namespace gputest::tests {
 
@@ -26,6 +28,7 @@ struct SharedDevice {
   std::atomic<std::uint64_t> begun;           ///< observations
   std::atomic<std::uint64_t> observed;        ///< observations that were completed
   std::atomic<std::int64_t> slow_process;     ///< observations by this process are not completed until this changes
+  std::atomic<std::uint64_t> slow;            ///< so many observations take more than half a second
 };
 
 /// Devices named `device-0` to `device-3`, which show whatever the test has set.
@@ -58,6 +61,10 @@ public:
     ++named(uuid).begun;
     while (named(uuid).slow_process == ::getpid()) {
       ::sched_yield();
+    }
+    if (named(uuid).slow > 0) {
+      --named(uuid).slow;
+      std::this_thread::sleep_for(std::chrono::milliseconds{510});
     }
     const policy::Capacity capacity{named(uuid).total_bytes, named(uuid).external_bytes};
     const bool back = !named(uuid).keeps_memory_of_the_dead;

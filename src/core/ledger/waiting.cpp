@@ -30,8 +30,6 @@ namespace {
 constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device report when an external process frees memory.
 constexpr std::chrono::milliseconds look_for_external_memory{200};
-/// From one sleep to the next takes no longer, if this process is not stopped.
-constexpr std::chrono::milliseconds longest_look{500};
 
 /// Whether a process does not go on by itself: a signal has stopped it, or it has ended, and a child that it has forked
 /// has its liveness FIFO.
@@ -136,7 +134,7 @@ public:
 
 private:
   [[nodiscard]] KernelClock::time_point until() const { return put_off(patience_.until, stood_still_); }
-  void see_that_it_goes_on(std::chrono::nanoseconds slept);
+  void see_that_it_goes_on(std::optional<std::chrono::nanoseconds> slept = {});
   [[nodiscard]] bool grows() const { return grows_to_ != 0; }
   [[nodiscard]] const Record& own() const { return grows() ? held_ : own_slot_.record(); }
   [[nodiscard]] DeviceMask asked() const { return grows() ? own().claim.wanted : policy::asked_devices(own().claim); }
@@ -178,6 +176,7 @@ private:
   bool was_late_ = false;                                   ///< seen_ was old when a grant was to be made of it
   KernelClock::time_point went_on_at_ = KernelClock::now(); ///< when it was seen last that this process goes on
   std::chrono::nanoseconds stood_still_{0};                 ///< for how long it has not
+  std::chrono::nanoseconds longest_look_{std::chrono::milliseconds{500}}; ///< what takes longer is seen as a stop
   KernelClock::time_point notice_at_;
   KernelClock::time_point look_who_is_stopped_at_;
   std::optional<KernelClock::time_point> left_at_; ///< when those that were notified to leave should have left
@@ -189,7 +188,7 @@ Result Waiting::run() {
     if (const auto answer = outdated()) {
       return {*answer, 0, {}, {}};
     }
-    see_that_it_goes_on({});
+    see_that_it_goes_on();
     auto all = records_.read();
     if (!queued_ && !grows()) {
       own_slot_.record().claim.ticket = next_ticket(all, own().slot);
@@ -240,13 +239,15 @@ Result Waiting::run() {
   }
 }
 
-/// The time in which it was stopped counts towards no limit: those for whom it waits may have been stopped with it.
-void Waiting::see_that_it_goes_on(std::chrono::nanoseconds slept) {
+/// After a look, or a sleep. The time in which it was stopped counts towards no limit: those for whom it waits may have
+/// been stopped with it. A look that takes long may be that of a slow device, so the next one may take twice as long.
+void Waiting::see_that_it_goes_on(std::optional<std::chrono::nanoseconds> slept) {
   const auto now = KernelClock::now();
-  const auto stood_still = now - std::exchange(went_on_at_, now) - slept;
-  if (stood_still < longest_look) {
+  const auto stood_still = now - std::exchange(went_on_at_, now) - slept.value_or(std::chrono::nanoseconds{0});
+  if (stood_still < longest_look_) {
     return;
   }
+  longest_look_ = slept ? longest_look_ : 2 * stood_still;
   stood_still_ += stood_still;
   if (left_at_) {
     left_at_ = put_off(*left_at_, stood_still);

@@ -181,6 +181,17 @@ TEST_F(LedgerWaiting, the_limit_does_not_come_nearer_while_the_process_is_stoppe
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
+TEST_F(LedgerWaiting, ends_with_the_limit_where_each_look_at_a_device_takes_long) {
+  auto [a, b] = start_all_inside("a", "b");
+  a.ask("lease a 1 60");
+  devices_.device(0).keeps_memory_of_the_dead = true; // so that b looks again and again
+  a.kill();
+  devices_.device(0).slow = 9;
+  EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "waits for a(ended)");
+  EXPECT_EQ(b.answer(), "timed out for a(ended)");
+  EXPECT_GT(devices_.device(0).slow, 0) << "the limit came no nearer while it looked";
+}
+
 TEST_F(LedgerWaiting, giving_up_lets_the_next_go_on) {
   auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 40");
