@@ -90,11 +90,13 @@ bool runs_in_parallel() {
   }
 }
 
-/// How far this process has come with devices: it has none, it has chosen some, or it uses them. With each step the
-/// ledger or a driver opens files and starts threads, which stay.
+/// How far this process has come with devices: it knows none, it has looked for some, it has chosen some, or it uses
+/// them. With each step the ledger or a driver opens files and starts threads, which stay.
 int steps_to_devices() {
   try {
-    return (current_devices().empty() ? 0 : 1) + (devices::this_process(settings::of_process()).in_use() ? 1 : 0);
+    const auto gate = session::gate_of_process();
+    return (gate && gate->place().machine() ? 1 : 0) + (current_devices().empty() ? 0 : 1) +
+           (devices::this_process(settings::of_process()).in_use() ? 1 : 0);
   } catch (const Error&) {
     return 0; // the case fails by itself
   }

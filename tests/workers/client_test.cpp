@@ -1084,6 +1084,14 @@ TEST_F(WorkerCase, takes_what_a_driver_opens_and_starts_when_it_begins_for_no_ch
   EXPECT_EQ(results.at("Plain.b").processes, results.at("begins").processes) << results.at("begins").output;
 }
 
+TEST_F(WorkerCase, takes_what_gputest_opens_when_it_looks_for_devices_and_has_none_for_no_change_by_the_case) {
+  set("CUDA_VISIBLE_DEVICES", "");
+  add("Plain.a");
+  const auto result = run().at("Plain.a");
+  EXPECT_EQ(result.word, "Skipped") << result.output;
+  EXPECT_THAT(result.output, Not(HasSubstr("the next case runs in another process")));
+}
+
 TEST_F(WorkerCase, ends_processes_that_keep_the_output_of_a_case_when_its_limit_is_over) {
   add("Plain.a");
   add("Plain.leaves_a_process_with_its_output", "leaves", {}, "GPUTEST_TIMEOUT=1");
