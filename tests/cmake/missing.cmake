@@ -94,6 +94,10 @@ foreach(finds IN ITEMS "${package}" "${beside}")
   expect(Unused "${finds}" "gputest::main GTest::gmock gputest::catch2 Catch2::Catch2" "^0: $" ${installed})
 endforeach()
 expect(Unused "${beside}\nadd_subdirectory(\"${WORK}/googletest\" googletest)" "gputest::main GTest::gtest" "^0: $" ${installed})
+
+# A GoogleTest of the project's under a name of its own, which the project tells by an alias, in place of the installed one.
+expect(Unused "add_library(own_gtest STATIC main.cpp)\nadd_library(GTest::gtest ALIAS own_gtest)
+${package}" "gputest::main own_gtest" "^0: $" ${installed} --no-warn-unused-cli)
 if(failures GREATER 0)
   message(FATAL_ERROR "${failures} failed")
 endif()
