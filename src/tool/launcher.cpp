@@ -28,8 +28,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 namespace gputest::tool {
 
 namespace {
@@ -210,7 +208,7 @@ ExitCode run(Launch launch, const policy::ReportTarget& watcher) {
   auto& program = launch.command.front();
   if (watcher.ctest) { // a script of an entry that nobody watches has its GPUTEST_ENTRY, and CTest runs the script
     const auto ctest = os::find_ctest();
-    program = !ctest || ctest->pid == ::getppid() ? supervise::find_as_ctest(program) : program;
+    program = !ctest || ctest->pid == os::parent_of(os::own_pid()) ? supervise::find_as_ctest(program) : program;
   }
   if (program.empty() && !watcher.believes_exit_code()) {
     fail_without_exit_code(watcher, "the entry");
