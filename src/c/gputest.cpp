@@ -379,6 +379,11 @@ Bytes choose(const Settings& settings, std::size_t gpus, std::size_t turn) {
   return smallest;
 }
 
+/// Before the program reads a setting itself, as the plugin for pytest does.
+[[gnu::constructor]] void when_loaded() {
+  static_cast<void>(guarded([] { settings::forget_entry_above_ctest(); }));
+}
+
 } // namespace
 
 } // namespace gputest

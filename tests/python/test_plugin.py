@@ -1441,6 +1441,25 @@ def test_two(): pass
     assert gputest.status() == []
 
 
+def test_a_ctest_within_an_entry_has_no_settings_of_that_entry(pytester, monkeypatch):
+    for name, value in {"DEPTH": "+", "TEST": "outer", "MEMORY": "none", "ENTRY": "ctest"}.items():
+        monkeypatch.setenv("GPUTEST_" + name, value)
+    pytester.makepyfile(test_it="""
+import os, gputest, pytest
+
+@pytest.mark.gpu
+def test_one():
+    with gputest.SimulatedBuffer("1GiB"):
+        pass
+    assert [one.who for one in gputest.status()] == ["pytest: test_it.py::test_one"]
+    assert [name for name in os.environ if name in ("GPUTEST_DEPTH", "GPUTEST_TEST", "GPUTEST_MEMORY", "GPUTEST_ENTRY")] == []
+""")
+    (pytester.path / "CTestTestfile.cmake").write_text(
+        'add_test(inner "{}" -m pytest -p gputest.plugin -p no:xdist -rA)'.format(sys.executable))
+    result = pytester.run("ctest", "--test-dir", pytester.path, "-V")
+    result.stdout.fnmatch_lines(["*lease auto*", "*1 passed*"])
+
+
 def test_a_rerun_leases_again(run):
     pytest.importorskip("pytest_rerunfailures")
     result = run("""

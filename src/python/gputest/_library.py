@@ -8,7 +8,7 @@ import pathlib
 from contextlib import contextmanager, suppress
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p, cast, sizeof
 from operator import index
-from os import environ, fsdecode, fspath, getpid
+from os import environ, fsdecode, fsencode, fspath, getpid
 from threading import RLock
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, TypedDict,
                     TypeVar, Union)
@@ -210,12 +210,16 @@ def _checked(result: int) -> int:
 
 def _refresh_environment() -> None:
     """Makes os.environ, which Python copies once, what the library has made of the environment."""
-    for name in () if is_portable else ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ENTRY"):
-        value = _environment(name.encode())
+    settings = [name for name in environ if name.startswith("GPUTEST_")]
+    for name in () if is_portable else ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", *settings):
+        value = _environment(fsencode(name))
         if value is not None:
             environ[name] = fsdecode(value)
         else:
             environ.pop(name, None)
+
+
+_refresh_environment()  # as it is loaded, the library forgets what an entry above ctest has set
 
 
 def version() -> str:

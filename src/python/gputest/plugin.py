@@ -280,8 +280,6 @@ class _Reader:
 
     def __init__(self, config):
         self._default = _option(config, "gpu_default_memory")
-        # A mark without a memory says no more than that the test uses a GPU.
-        self._of_marks = self._default or (None if environ.get("GPUTEST_MEMORY") else "auto")
         self._map = _map_of(_option(config, "gpu_map"))
 
     def need_of(self, item) -> Optional[_Need]:
@@ -330,7 +328,8 @@ class _Reader:
             words = {**said, **words}
         if not is_marked and not self._default:
             return None
-        words.setdefault("memory", self._of_marks)
+        if "memory" not in words:  # a mark that says no more than that the test uses a GPU
+            words["memory"] = self._default or _memory_of_environment()
         try:
             if callable(words["memory"]):
                 words["memory"] = _called(words["memory"], item)
@@ -353,6 +352,13 @@ class _Reader:
         if not is_declared and not environ.get("GPUTEST_LEAKS"):
             words["keeps"] = _ALL
         return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, **words)
+
+
+def _memory_of_environment() -> Optional[str]:
+    """None: the library reads it there."""
+    if environ.get("GPUTEST_MEMORY"):
+        _loaded()  # it may be that of an entry above ctest
+    return None if environ.get("GPUTEST_MEMORY") else "auto"
 
 
 def _is_whole(value) -> bool:
