@@ -164,9 +164,9 @@ TEST_F(EntryThatRunsCtest, leaves_an_entry_of_its_own_name_that_one_s_settings) 
 TEST_F(EntryThatRunsCtest, leaves_its_tests_what_the_user_and_plain_tests_have_set) {
   CTestRun inner;
   CTestRun middle;
-  inner.add_command("prints", {TOOL, "run", "--memory", "none", "--", "/bin/sh", "-c",
-                               "echo $GPUTEST_TEST, $GPUTEST_HEAP, $GPUTEST_KEEPS, $GPUTEST_LARGE, "
-                               "$GPUTEST_WAIT_LIMIT, $GPUTEST_ENTRY, $GPUTEST_DEPTH."});
+  const std::string print = "echo $GPUTEST_TEST, $GPUTEST_HEAP, $GPUTEST_KEEPS, $GPUTEST_LARGE, $GPUTEST_WAIT_LIMIT, "
+                            "$GPUTEST_ENTRY, $GPUTEST_DEPTH.";
+  inner.add_command("prints", {TOOL, "run", "--memory", "none", "--", "/bin/sh", "-c", print});
   middle.add_command("entry", inner.command_of_ctest(), settings_of("entry", "GPUTEST_HEAP=set:2MiB;"));
   middle.add_command("plain", inner.command_of_ctest(), "ENVIRONMENT GPUTEST_LARGE=wait");
   add_command("outer", middle.command_of_ctest(),
