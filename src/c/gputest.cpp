@@ -22,7 +22,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -182,40 +181,59 @@ int with(const gputest_session* session, const Call& call) {
   });
 }
 
-/// The environment, with what the struct says in place of the variables. No watcher can run a process of this library
-/// again, so what nobody declares is small here.
-settings::ReadVariable reader_of(const gputest_settings* given) {
-  std::map<std::string, std::string> chosen;
-  if (given != nullptr) {
-    const auto& all = checked(given, "gputest_settings");
-    const std::initializer_list<std::pair<const char*, const char*>> members{{"GPUTEST_DEVICES", all.devices},
-                                                                             {"GPUTEST_DIR", all.folder},
-                                                                             {"GPUTEST_LOG", all.log},
-                                                                             {"GPUTEST_TEST", all.name},
-                                                                             {"GPUTEST_MEMORY", all.memory},
-                                                                             {"GPUTEST_LARGE", all.large},
-                                                                             {"GPUTEST_RUN_MODE", all.run_mode},
-                                                                             {"GPUTEST_WAIT_LIMIT", all.wait_limit},
-                                                                             {"GPUTEST_FORBID_SKIP", all.forbid_skip},
-                                                                             {"GPUTEST_OVERUSE", all.overuse},
-                                                                             {"GPUTEST_LEAKS", all.leaks},
-                                                                             {"GPUTEST_METER", all.meter}};
-    for (const auto& [name, value] : members) {
-      if (value != nullptr) {
-        chosen.emplace(name, value);
-      }
-    }
+/// What the struct says in place of a variable.
+struct Member {
+  const char* name;
+  const char* value; ///< or NULL
+};
+
+std::map<std::string_view, Member> members_of(const gputest_settings* given) {
+  if (given == nullptr) {
+    return {};
   }
-  return [chosen = std::move(chosen)](const char* name) {
-    const auto own = chosen.find(name);
-    const auto value = own == chosen.end() ? os::read_variable(name) : std::optional{own->second};
-    return !value && std::string_view{name} == "GPUTEST_MEMORY" ? std::optional<std::string>{"small"} : value;
-  };
+  const auto& all = checked(given, "gputest_settings");
+  return {{"GPUTEST_DEVICES", {"devices", all.devices}},
+          {"GPUTEST_DIR", {"folder", all.folder}},
+          {"GPUTEST_LOG", {"log", all.log}},
+          {"GPUTEST_TEST", {"name", all.name}},
+          {"GPUTEST_MEMORY", {"memory", all.memory}},
+          {"GPUTEST_LARGE", {"large", all.large}},
+          {"GPUTEST_RUN_MODE", {"run_mode", all.run_mode}},
+          {"GPUTEST_WAIT_LIMIT", {"wait_limit", all.wait_limit}},
+          {"GPUTEST_FORBID_SKIP", {"forbid_skip", all.forbid_skip}},
+          {"GPUTEST_OVERUSE", {"overuse", all.overuse}},
+          {"GPUTEST_LEAKS", {"leaks", all.leaks}},
+          {"GPUTEST_METER", {"meter", all.meter}}};
 }
 
-Settings settings_of(const settings::ReadVariable& read) {
+/// What `parse` reads in the environment, and in the struct where that says something. No watcher can run a process of
+/// this library again, so what nobody declares is small here. A message names the member that is wrong.
+template <class Parsed>
+Parsed parsed(const gputest_settings* given, Parsed (*parse)(const settings::ReadVariable&)) {
+  const auto members = members_of(given);
+  const auto said = [&](std::string_view variable) {
+    const auto member = members.find(variable);
+    return member != members.end() && member->second.value != nullptr ? &member->second : nullptr;
+  };
+  try {
+    return parse([&](const char* name) {
+      const auto* const member = said(name);
+      const auto value = member != nullptr ? std::optional<std::string>{member->value} : os::read_variable(name);
+      return !value && std::string_view{name} == "GPUTEST_MEMORY" ? std::optional<std::string>{"small"} : value;
+    });
+  } catch (const InvalidSetting& error) {
+    const std::string text = error.what();
+    const auto end = std::min(text.find_first_of("= "), text.size());
+    if (const auto* const member = said(std::string_view{text}.substr(0, end))) {
+      throw InvalidSetting{"gputest_settings." + std::string{member->name} + text.substr(end)};
+    }
+    throw;
+  }
+}
+
+Settings settings_of(const gputest_settings* given) {
   static_cast<void>(settings_from_environment()); // refuses unknown variables
-  return settings::parse_settings(read);
+  return parsed(given, settings::parse_settings);
 }
 
 detail::Notation notation_of(const gputest_settings* given) {
@@ -403,9 +421,8 @@ int gputest_parse_bytes(const char* text, uint64_t* bytes) {
 int gputest_open(const gputest_settings* settings, gputest_session** session) {
   return guarded([&] {
     auto& place = place_of(session, "session");
-    const auto read = reader_of(settings);
-    auto chosen = settings_of(read);
-    auto entry = settings::parse_entry(read);
+    auto chosen = settings_of(settings);
+    auto entry = parsed(settings, settings::parse_entry);
     const auto notation = notation_of(settings);
     if (opened_by == os::own_pid()) {
       throw Error{
@@ -452,7 +469,7 @@ void gputest_close(gputest_session* session) {
 int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, uint64_t* usable_bytes) {
   return guarded([&] {
     const auto count = static_cast<std::size_t>(allowed_gpus(gpus, "gpus"));
-    const auto all = settings_of(reader_of(settings));
+    const auto all = settings_of(settings);
     const Bytes usable = all.lease_of == settings::lease_above ? choose(all, count, turn) : Bytes{};
     if (usable_bytes != nullptr) {
       *usable_bytes = usable.count();
@@ -567,7 +584,7 @@ int gputest_status(const gputest_settings* settings, void (*each)(const gputest_
     if (each == nullptr) {
       throw InvalidSetting{"the function for gputest_status() is NULL"};
     }
-    for (const auto& one : status(settings_of(reader_of(settings)))) {
+    for (const auto& one : status(settings_of(settings))) {
       std::string devices;
       for (const auto& uuid : one.devices) {
         devices += (devices.empty() ? "" : " ") + uuid;

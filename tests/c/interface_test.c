@@ -101,6 +101,7 @@ static void test_refuses_a_struct_without_its_size(void) {
   other.size = sizeof other;
   other.devices = "many";
   CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);
+  CHECK(strstr(gputest_message(), "gputest_settings.devices='many' is unknown") == gputest_message());
   other.devices = settings.devices;
   other.notation = "words";
   CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);

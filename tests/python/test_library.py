@@ -44,8 +44,6 @@ def test_a_session_leases_examines_and_closes(monkeypatch):
 def test_errors_are_exceptions():
     with pytest.raises(gputest.InvalidSetting, match="unknown unit 'GB'"):
         gputest.parse_bytes("3GB")
-    with pytest.raises(gputest.InvalidSetting, match="GPUTEST_DEVICES='many'"):
-        gputest.Session(devices="many")
     with pytest.raises(gputest.OutOfMemory, match="40 GiB .*asked"):
         gputest.SimulatedBuffer("40GiB")
 
@@ -56,6 +54,13 @@ def test_errors_are_exceptions():
     (lambda: gputest.Session(notation="x"), "Session.notation is 'x'; allowed are annotations, tags and marks$"),
     (lambda: gputest.Session(wait_limit=5), "Session.wait_limit is 5; write a text$"),
     (lambda: gputest.Session(name="a\0b"), r"Session.name is 'a\\x00b'; write a text without NUL$"),
+    (lambda: gputest.Session(devices="many"), "^Session.devices='many' is unknown; it is all, none, or "),
+    (lambda: gputest.Session(folder="x"), "^Session.folder='x' is not an absolute path"),
+    (lambda: gputest.Session(memory="3GB"), "^Session.memory '3GB' has an unknown unit 'GB'"),
+    (lambda: gputest.Session(run_mode="x"), "^Session.run_mode='x' is unknown; it is one of auto, serial, parallel$"),
+    (lambda: gputest.Session(wait_limit="5"), "^Session.wait_limit='5' is not a duration"),
+    (lambda: gputest.choose(1, 0, devices="many"), r"^choose\(\).devices='many' is unknown"),
+    (lambda: gputest.status(folder="x"), r"^status\(\).folder='x' is not an absolute path"),
     (lambda: gputest.status(overuses="warn"), r"status\(\) has no overuses \(did you mean overuse\?\)"),
     (lambda: gputest.choose(99, 0), "gpus is 99; allowed are 1 to 16$"),
     (lambda: gputest.choose(1, -1), r"turn is -1; write a whole number below 2\*\*32, from 0 on$"),
@@ -73,6 +78,13 @@ def test_errors_are_exceptions():
 def test_a_wrong_value_is_refused_with_what_to_write(call, message):
     with pytest.raises(gputest.InvalidSetting, match=message):
         call()
+
+
+def test_a_wrong_value_of_the_environment_is_refused_by_the_variable_s_name(monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "many")
+    for settings in ({}, {"devices": "all"}):
+        with pytest.raises(gputest.InvalidSetting, match="^GPUTEST_DEVICES='many' is unknown"):
+            gputest.Session(**settings)
 
 
 class _Misleading(str):  # ctypes would take a number for an address

@@ -192,19 +192,19 @@ if not is_portable:
     _environment.restype = c_char_p
 
 
-def _message() -> str:
-    """In the names of Python."""
+def _message(settings: str = "Session") -> str:
+    """In the names of Python. `settings`: what has those that were passed."""
     text = _library.gputest_message().decode(errors="replace")
-    for name, own in (("gputest_request.", "Request."), ("gputest_wait.", ""), ("gputest_settings.", "Session."),
+    for name, own in (("gputest_request.", "Request."), ("gputest_wait.", ""), ("gputest_settings", settings),
                       ("gputest_test_end.", "test_ended()."), ("gputest_session", "gputest.Session"),
                       ("gputest::Session", "gputest.Session"), ("Session::enter", "Session.enter")):
         text = text.replace(name, own)
     return text
 
 
-def _checked(result: int) -> int:
+def _checked(result: int, settings: str = "Session") -> int:
     if result > _STOPPED:
-        raise _ERRORS.get(result, Error)(_message())
+        raise _ERRORS.get(result, Error)(_message(settings))
     return result
 
 
@@ -483,7 +483,7 @@ def choose(gpus: int, turn: int, **settings: "Unpack[Settings]") -> int:
     """Makes `gpus` devices visible to CUDA before a session is opened. The bytes a process can have of the smallest."""
     usable = c_uint64()
     _checked(_library.gputest_choose(byref(_Settings("choose()", settings)), _number(c_int, gpus, "gpus"),
-                                     c_uint(_number(c_uint, turn, "turn")), byref(usable)))
+                                     c_uint(_number(c_uint, turn, "turn")), byref(usable)), "choose()")
     _refresh_environment()
     return usable.value
 
@@ -498,7 +498,7 @@ def status(**settings: "Unpack[Settings]") -> List[Claimant]:
         claimants.append(Claimant(one.who.decode(errors="replace"), one.pid, one.stage.decode(), one.lease_bytes,
                                   bool(one.whole_devices), one.overhead_bytes, one.devices.decode().split()))
 
-    _checked(_library.gputest_status(byref(_Settings("status()", settings)), each, None))
+    _checked(_library.gputest_status(byref(_Settings("status()", settings)), each, None), "status()")
     return claimants
 
 

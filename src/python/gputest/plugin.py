@@ -402,7 +402,7 @@ def _checked(need):
 
 def _in_words_of_options(error) -> str:
     text = str(error).replace("Request.capabilities", "requires").replace("Request.", "")
-    return text.replace("GPUTEST_WAIT_LIMIT=", "gpu_wait_limit=")
+    return text.replace("Session.wait_limit=", "gpu_wait_limit=")
 
 
 def _request_of(need, least=0):
