@@ -2,6 +2,7 @@
 #include "metering/driver_allocations.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace gputest::metering {
 
@@ -95,6 +96,15 @@ std::uint64_t key_of_array(const cupti::CallData& data) {
 
 } // namespace
 
+std::unique_lock<os::Mutex> DriverAllocations::lock() {
+  std::unique_lock guard{mutex_};
+  if (mutex_.was_locked_at_fork()) { // half-written, and the parent's
+    new (&virtual_memory_) VirtualMemory;
+    new (&pools_) decltype(pools_);
+  }
+  return guard;
+}
+
 void DriverAllocations::note(Call call, const cupti::CallData& data) {
   // Before it is freed: another thread may get the same address the moment it is free.
   if (data.site == cupti::entered) {
@@ -142,7 +152,7 @@ AllocationBook::Allocation DriverAllocations::asked_by(Call call, const cupti::C
     const auto& asked = parameters_of<cupti::AllocFromPoolParameters>(data);
     const bool captured = is_captured(asked.stream, call == Call::cuMemAllocFromPoolAsync_ptsz);
     auto allocation = in_context(AllocationKind::pool, pool_function, captured ? 0 : asked.bytes);
-    const std::lock_guard guard{mutex_};
+    const auto guard = lock();
     if (const auto pool = pools_.find(asked.pool); pool != pools_.end()) {
       allocation.device = pool->second.id;
       allocation.bytes = pool->second.type == devices::cuda::location_device ? allocation.bytes : 0;
@@ -195,7 +205,7 @@ void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
     return book_.remove(to_key(parameters_of<cupti::ArrayDestroyParameters>(data).array));
   case Call::cuMemRelease: {
     const auto handle = parameters_of<cupti::ReleaseParameters>(data).handle;
-    const std::lock_guard guard{mutex_};
+    const auto guard = lock();
     if (virtual_memory_.released(handle)) {
       book_.remove(key_of_handle(handle));
     }
@@ -203,7 +213,7 @@ void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
   }
   case Call::cuMemUnmap: {
     const auto& parameters = parameters_of<cupti::UnmapParameters>(data);
-    const std::lock_guard guard{mutex_};
+    const auto guard = lock();
     for (const auto handle : virtual_memory_.unmapped(parameters.pointer, parameters.bytes)) {
       book_.remove(key_of_handle(handle));
     }
@@ -244,7 +254,7 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
     return add(key_of_array<cupti::MipmappedArrayCreateParameters>(data), asked_by(call, data));
   case Call::cuMemPoolCreate: {
     const auto& made = parameters_of<cupti::PoolCreateParameters>(data);
-    const std::lock_guard guard{mutex_};
+    const auto guard = lock();
     pools_[*made.pool] = made.properties->location;
     return;
   }
@@ -258,7 +268,7 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
 }
 
 void DriverAllocations::note_virtual(Call call, const cupti::CallData& data) {
-  const std::lock_guard guard{mutex_};
+  const auto guard = lock();
   if (call == Call::cuMemCreate) {
     const auto& made = parameters_of<cupti::CreateParameters>(data);
     const auto& location = made.properties->location;
@@ -331,8 +341,8 @@ bool VirtualMemory::released(Handle handle) {
 std::vector<VirtualMemory::Handle> VirtualMemory::unmapped(std::uint64_t address, std::uint64_t bytes) {
   std::vector<Handle> free;
   const auto first = mappings_.lower_bound(address);
-  const auto last = mappings_.lower_bound(address + std::max<std::uint64_t>(bytes, 1));
-  for (auto mapping = first; mapping != last; ++mapping) {
+  auto mapping = first; // no sum of both: the driver has not looked at them yet
+  for (; mapping != mappings_.end() && mapping->first - address < std::max<std::uint64_t>(bytes, 1); ++mapping) {
     const auto found = handles_.find(mapping->second);
     if (found != handles_.end() && found->second.mappings > 0) {
       --found->second.mappings;
@@ -341,7 +351,7 @@ std::vector<VirtualMemory::Handle> VirtualMemory::unmapped(std::uint64_t address
       }
     }
   }
-  mappings_.erase(first, last);
+  mappings_.erase(first, mapping);
   return free;
 }
 

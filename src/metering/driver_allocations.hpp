@@ -62,6 +62,7 @@ public:
   void note_end(devices::cuda::Context context);
 
 private:
+  [[nodiscard]] std::unique_lock<os::Mutex> lock();
   void note_free(cupti::Call call, const cupti::CallData& data);
   void note_made(cupti::Call call, const cupti::CallData& data);
   void note_virtual(cupti::Call call, const cupti::CallData& data);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "metering/driver_allocations.hpp"
 
+#include "support/in_child.hpp"
+
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -293,15 +297,48 @@ TEST_F(DriverAllocationsTest, knows_what_a_texel_of_each_format_takes) {
                UnknownArrayFormat);
 }
 
+TEST_F(DriverAllocationsTest, counts_virtual_memory_in_a_process_that_is_forked_while_another_thread_maps_some) {
+  const cupti::VirtualMemoryProperties properties{1, 0, {devices::cuda::location_device, 0}};
+  cupti::VirtualMemory handle = 1;
+  const auto create = [&] { call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &properties, 0}); };
+  const auto map = [&](std::uint64_t address) { call(Call::cuMemMap, cupti::MapParameters{address, 1, 0, handle, 0}); };
+  create();
+  std::atomic<bool> goes_on{true};
+  std::thread other{[&] {
+    for (std::uint64_t address = 8; goes_on; ++address) {
+      map(address);
+      call(Call::cuMemUnmap, cupti::UnmapParameters{address / 2, 1});
+    }
+  }};
+  for (int forks = 0; forks < 20; ++forks) { // most of them while the other thread has the mutex
+    EXPECT_EQ(tests::in_child([&] {
+                ++handle;
+                book_.begin();
+                create();
+                map(1);
+                call(Call::cuMemRelease, cupti::ReleaseParameters{handle});
+                const bool counts = !nothing_is_left();
+                call(Call::cuMemUnmap, cupti::UnmapParameters{0, ~std::uint64_t{0}}); // with all of its parent's
+                return counts && nothing_is_left() ? 0 : 1;
+              }),
+              0);
+  }
+  goes_on = false;
+  other.join();
+}
+
 TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor_mapped) {
   cupti::VirtualMemory handle = 7;
   const cupti::VirtualMemoryProperties on_device_1{1, 0, {devices::cuda::location_device, 1}};
   call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_device_1, 0});
   EXPECT_EQ(peak(1), Bytes{4096});
   call(Call::cuMemMap, cupti::MapParameters{0x1000, 4096, 0, handle, 0});
+  call(Call::cuMemMap, cupti::MapParameters{0x2000, 4096, 0, handle, 0});
   call(Call::cuMemRelease, cupti::ReleaseParameters{handle});
   EXPECT_FALSE(nothing_is_left());
-  call(Call::cuMemUnmap, cupti::UnmapParameters{0x1000, 4096});
+  call(Call::cuMemUnmap, cupti::UnmapParameters{~std::uint64_t{0}, 2}, 1); // CUDA refuses it: there is no such end
+  EXPECT_FALSE(nothing_is_left());
+  call(Call::cuMemUnmap, cupti::UnmapParameters{0x1000, 8192});
   EXPECT_TRUE(nothing_is_left());
 }
 
