@@ -328,12 +328,18 @@ void Adapter::watch_set_up(const ::testing::TestSuite& suite) {
   }
 }
 
-/// Whether GoogleTest announces a test that it only skips then: its SetUpTestSuite() has failed, or one before it with
-/// --gtest_fail_fast.
+/// Whether GoogleTest announces a test that it only skips then: its SetUpTestSuite() has failed or, since 1.14 (whose
+/// headers always define that macro), skipped; or one before it has failed with --gtest_fail_fast.
 bool Adapter::is_skipped_by_googletest(const ::testing::TestInfo& test) {
   const auto& suite = running_suite();
   const int failed_before = suite.failed_test_count() - (test.result()->Failed() ? 1 : 0);
-  rest_is_skipped_ = rest_is_skipped_ || (std::exchange(suite_begins_, false) && suite.ad_hoc_test_result().Failed()) ||
+#if defined(GTEST_HAS_NOTIFICATION_)
+  const bool skips_all = suite.ad_hoc_test_result().Skipped();
+#else
+  const bool skips_all = false;
+#endif
+  rest_is_skipped_ = rest_is_skipped_ ||
+                     (std::exchange(suite_begins_, false) && (skips_all || suite.ad_hoc_test_result().Failed())) ||
                      (GTEST_FLAG_GET(fail_fast) && failed_before > 0);
   return rest_is_skipped_;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests that GoogleTest skips: the set-up of their suite fails, or a test before them with --gtest_fail_fast.
+// Tests that GoogleTest skips: the set-up of their suite fails or skips, or a test before them with --gtest_fail_fast.
 
 #include <gputest/gputest.hpp>
 
@@ -15,6 +15,13 @@ protected:
 };
 GPUTEST_SUITE_NEEDS(Broken, 3_GiB);
 TEST_F(Broken, needs_memory) {}
+
+class Skipping : public testing::Test {
+protected:
+  static void SetUpTestSuite() { GTEST_SKIP() << "as it should"; }
+};
+GPUTEST_SUITE_NEEDS(Skipping, 3_GiB);
+TEST_F(Skipping, needs_memory) {}
 
 GPUTEST_NEEDS(Failing, fails, no_gpu);
 TEST(Failing, fails) { FAIL() << "as it should"; }
