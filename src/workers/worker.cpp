@@ -207,6 +207,9 @@ struct Worker::State {
     if (change.empty()) {
       change = devices::change_between(devices_before, device_state());
     }
+    if (const auto gate = session::gate_of_process(); gate && change.empty()) {
+      change = gate->memory_left();
+    }
     return !change.empty() ? "it changed its process: " + change : is_kept() ? "" : why_not_idle();
   }
 

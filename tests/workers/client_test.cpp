@@ -398,6 +398,18 @@ TEST_F(WorkerCase, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next
   EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.leaks").processes);
 }
 
+TEST_F(WorkerCase, runs_the_next_case_in_another_worker_when_undeclared_ones_have_left_more_than_a_small_test_has) {
+  for (const std::string name : {"first", "second"}) {
+    add("Undeclared.leaves_200_mib", name, {}, "GPUTEST_MEMORY=auto");
+  }
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("second").word, "Passed") << results.at("second").output;
+  EXPECT_EQ(results.at("first").processes, results.at("second").processes);
+  EXPECT_NE(results.at("Plain.b").processes, results.at("second").processes);
+  EXPECT_THAT(results.at("second").output, HasSubstr("changed its process: 400 MiB of device memory are left\n"));
+}
+
 TEST_F(WorkerCase, runs_by_a_new_worker_what_was_built_anew) {
   fs::copy_file(CASES, path("cases"));
   add("Plain.a", "before", {}, "", "", path("cases"));

@@ -98,6 +98,9 @@ public:
   [[nodiscard]] bool resume();
   [[nodiscard]] bool may_wait_for(const Request& request);
   [[nodiscard]] std::optional<int> leave_descriptor() const; ///< nullopt in one that is not idle
+  /// What tests that may not keep memory have left of devices in this process, if it is more than a small test has: a
+  /// later one may lack it. Else empty.
+  [[nodiscard]] std::string memory_left() const;
 
 private:
   /// The lease that is held, or was held last.
@@ -153,6 +156,7 @@ private:
   Held held_;
   std::string broken_by_;         ///< state broken: the test after which nothing is leased, and why; empty: not broken
   bool has_left_ = false;         ///< a test has left memory allocated: what the process has is not its context alone
+  Bytes left_;                    ///< of that, what they may not keep
   std::string unleased_;          ///< what took memory without a lease, and how much; empty: nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
   bool is_announced_ = false;     ///< `gputest: admitted` was written, which the first lease does in any case

@@ -196,6 +196,7 @@ struct Undeclared : ::testing::Test {
   void SetUp() override { begin(); }
 };
 TEST_F(Undeclared, takes_most) { const gputest::SimulatedBuffer buffer{gputest::Bytes{3ULL << 30U}}; }
+TEST_F(Undeclared, leaves_200_mib) { static_cast<void>(new gputest::SimulatedBuffer{gputest::Bytes{200U << 20U}}); }
 
 struct Large : gputest::LargeTest {
   void SetUp() override { begin(); }
