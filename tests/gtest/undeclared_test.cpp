@@ -425,6 +425,25 @@ TEST_F(Undeclared, test_runs_once_more_alone_if_another_took_what_it_had_leased_
   }
 }
 
+TEST_F(Undeclared, test_runs_once_more_alone_if_another_gave_back_what_it_had_taken_before_the_failure) {
+  set("GPUTEST_LEARNED", "3GiB");
+  set("SET_UP", "2500MiB");
+  auto watcher = start_watched("fails_late");
+  watcher.wait_for_out("@leased");
+  auto other = start_program({GPUTEST_ENTRY_PROGRAM, "--watch", path_of("undeclared"), "--gtest_filter=SetUp.*"});
+  other.wait_for_out("@set-up");
+  other.say("go on");
+  other.wait_for_out("@set up");
+  watcher.say("go on");
+  watcher.wait_for_out("@refused");
+  other.kill(SIGKILL);
+  static_cast<void>(other.finish());
+  const Ended ended = watcher.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("ran out of memory within its lease of 3 GiB, while other processes had memory of "
+                                   "its device without a lease. It runs once more, alone. "));
+}
+
 TEST_F(Undeclared, test_that_others_leave_no_room_without_a_lease_runs_once_more_alone) {
   const auto start_watched_set_up = [&](const std::string& size) {
     set("SET_UP", size);

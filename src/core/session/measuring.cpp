@@ -301,6 +301,9 @@ std::optional<Bytes> Measuring::taken_by_others(const ledger::Blocked& beyond, B
     if (wanted == Bytes{} || wanted > leased + granularity_of_drivers) {
       return std::nullopt; // the device has refused it nothing, or nothing that it might have
     }
+    if (allowance_.request.is_estimated()) {
+      return taken; // others had it then, and may have given it back since
+    }
     asked = wanted - left_of(own);
   }
   const auto device = place_.chosen().indices.front();

@@ -172,6 +172,16 @@ TEST(Undeclared, stops) {
   stop_at("after");
 }
 
+TEST(Undeclared, fails_late) {
+  stop_at("leased");
+  try {
+    const SimulatedBuffer a{2_GiB};
+  } catch (const gputest::OutOfMemory&) {
+    stop_at("refused");
+    throw;
+  }
+}
+
 /// Takes memory in SetUpTestSuite(), without a lease: as many MiB as SET_UP says.
 class SetUp : public testing::Test {
 public:
