@@ -16,10 +16,10 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -130,10 +130,13 @@ struct FileLock::Kernel {
 
   explicit Kernel(KeptDescriptor opened) : file{std::move(opened)} {}
 
-  /// Those of this process. By the file and not by its path, which may lead to another file tomorrow.
+  /// Those of this process. By the file and not by its path, which may lead to another file tomorrow. Replaced as a
+  /// whole: a process that is forked meanwhile needs all of them, for with a second one of a file the lock is lost when
+  /// one of the two ends.
+  using Files = std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Kernel>>;
   struct All {
     Mutex mutex;
-    std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Kernel>> files;
+    std::atomic<Files*> files{new Files}; // NOLINT(cppcoreguidelines-owning-memory): by one owner or the other
   };
   static All& all() {
     static auto& all = *new All; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
@@ -155,12 +158,10 @@ struct FileLock::Kernel {
 FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
   auto& all = Kernel::all();
   const std::lock_guard guard{all.mutex};
-  if (all.mutex.was_locked_at_fork()) { // half-written; and no lock is inherited that closing a file could drop
-    new (&all.files) decltype(all.files);
-  }
   // Looked for before it is opened: to close one more descriptor of it would drop a lock that this process has.
   if (const auto seen = FileIdentity::at(file)) {
-    kernel_ = all.files[{seen->device, seen->inode}].lock();
+    const auto known = all.files.load()->find({seen->device, seen->inode});
+    kernel_ = known == all.files.load()->end() ? nullptr : known->second.lock();
   }
   if (kernel_) {
     return;
@@ -171,7 +172,14 @@ FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
   }
   kernel_ = std::make_shared<Kernel>(KeptDescriptor{std::move(opened), file.path});
   const auto& identity = kernel_->file.identity();
-  all.files[{identity.device, identity.inode}] = kernel_;
+  auto files = std::make_unique<Kernel::Files>();
+  for (const auto& known : *all.files.load()) {
+    if (!known.second.expired()) {
+      files->insert(known);
+    }
+  }
+  files->insert_or_assign({identity.device, identity.inode}, kernel_);
+  files.reset(all.files.exchange(files.release()));
 }
 
 FileLock::~FileLock() = default;

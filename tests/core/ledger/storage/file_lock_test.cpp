@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -142,6 +143,26 @@ TEST_F(FileLockTest, survives_the_end_of_another_object_for_the_same_file) {
   other.reset();
   EXPECT_FALSE(is_free()) << "the kernel drops the lock with any descriptor of the file that is closed";
   lock.unlock();
+}
+
+TEST_F(FileLockTest, of_a_forked_child_survives_the_end_of_another_object_whatever_another_thread_opened_then) {
+  FileLock lock{path_};
+  std::atomic<bool> goes_on{true};
+  std::thread thread{[&] {
+    while (goes_on) {
+      const FileLock other{folder_.path() + "/other", FileLock::IfMissing::make};
+    }
+  }};
+  for (int forks = 0; forks < 20; ++forks) { // most of them while the thread opens it
+    EXPECT_EQ(in_child([&] {
+                const std::lock_guard guard{lock};
+                { const FileLock same{path_}; }
+                return is_free() ? 1 : 0;
+              }),
+              0);
+  }
+  goes_on = false;
+  thread.join();
 }
 
 TEST_F(FileLockTest, whose_descriptor_was_closed_is_an_error_and_no_lock) {
