@@ -275,6 +275,9 @@ private:
           " before it reported the result: a listener of GoogleTest ended the process, or the case closed files "
           "that it had not opened");
     } else {
+      if (!verdict) {
+        worker_.copy_report(job_.request.texts[1]);
+      }
       reply_end(death(status, has_passed));
     }
     if (!verdict) {

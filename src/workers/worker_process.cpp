@@ -16,6 +16,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -78,6 +80,20 @@ std::string WorkerProcess::start(const std::string& why) try {
   return error.what();
 }
 
+/// Where the worker of this supervisor writes it for every case.
+std::string WorkerProcess::report_of(pid_t supervisor) const {
+  return place_.path + "/report-" + std::to_string(supervisor);
+}
+
+void WorkerProcess::copy_report(const std::string& to) const {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (const auto from = report_of(::getpid()); fs::exists(from, error)) {
+    fs::create_directories(fs::path{to}.parent_path(), error);
+    fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  }
+}
+
 void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) {
@@ -89,8 +105,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const
   ::dup2(said_.number(), STDERR_FILENO);
   std::vector<std::string> texts{test_.command.front(), "--gtest_filter=-*"}; // another main() runs no test
   if (!test_.report.empty()) {
-    texts.push_back("--gtest_output=" + test_.report_format + ":" + place_.path + "/report-" +
-                    std::to_string(supervisor));
+    texts.push_back("--gtest_output=" + test_.report_format + ":" + report_of(supervisor));
   }
   texts.insert(texts.end(), test_.arguments.begin(), test_.arguments.end());
   std::vector<std::string> variables;

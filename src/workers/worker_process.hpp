@@ -50,6 +50,9 @@ public:
   /// a handler that one of them has left.
   [[nodiscard]] bool has_ended_by_exit() const { return page_ && page_->report().exit_has_ended; }
 
+  /// Copies the report of GoogleTest that a case has written, and the worker has not moved before it ended, if any.
+  void copy_report(const std::string& to) const;
+
   /// Kills it and all that the case has started, also those whose parents have ended; but not what earlier cases have
   /// left behind.
   void kill_all();
@@ -58,6 +61,7 @@ public:
   [[nodiscard]] std::string left_behind();
 
 private:
+  [[nodiscard]] std::string report_of(pid_t supervisor) const;
   [[noreturn]] void become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why);
   [[nodiscard]] std::set<pid_t> children() const;
 

@@ -549,7 +549,7 @@ TEST_F(WorkerCase, fails_a_case_that_ends_its_process) {
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_if_a_listener_ends_its_process_when_it_has_passed) {
-  set("EXIT_WHEN_TOLD", "yes");
+  set("EXIT_WHEN_TOLD", "Plain.");
   add("Plain.a");
   add("Plain.fails");
   const auto results = run();
@@ -558,6 +558,17 @@ TEST_F(WorkerCase, runs_a_case_alone_if_a_listener_ends_its_process_when_it_has_
               HasSubstr("gputest: Plain.a runs in a process of its own: its worker ended with the exit code 0 before "
                         "it reported the result"));
   EXPECT_EQ(results.at("Plain.fails").word, "Failed");
+}
+
+TEST_F(WorkerCase, keeps_the_report_of_a_case_whose_process_a_listener_ends_when_it_has_failed) {
+  set("EXIT_WHEN_TOLD", "Plain.fails");
+  for (const std::string name : {"Plain.a", "Plain.fails"}) {
+    add(name, "", {"--gtest_output=xml:" + path("new/" + name)});
+  }
+  const auto result = run().at("Plain.fails");
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_EQ(result.processes.size(), 2U) << "it ran once more, which does not count";
+  EXPECT_THAT(contents_of(path("new/Plain.fails")), HasSubstr("<failure "));
 }
 
 TEST_F(WorkerCase, takes_the_result_of_a_case_from_the_process_that_was_given_it) {

@@ -397,7 +397,8 @@ struct Told : testing::EmptyTestEventListener {
     if (testing::GTEST_FLAG(filter) == "Changes.results") {
       ADD_FAILURE() << "too late for a result";
     }
-    if (std::getenv("EXIT_WHEN_TOLD") != nullptr) {
+    const char* const cases = std::getenv("EXIT_WHEN_TOLD");
+    if (cases != nullptr && testing::GTEST_FLAG(filter).find(cases) == 0) {
       std::fflush(stdout);
       ::_exit(0);
     }
