@@ -116,8 +116,8 @@ private:
   [[nodiscard]] Outcome check_devices(const Request& request, const std::string& test);
   [[nodiscard]] Outcome foresee_lease(const Request& request, const std::string& test);
   [[nodiscard]] Outcome ask_ledger(const Request& request, const std::string& test);
-  [[nodiscard]] ledger::Result lease_beside_holders(const ledger::Ledger::LeaseRequest& request,
-                                                    const ledger::Patience& patience);
+  [[nodiscard]] ledger::Result lease_where_it_may_wait(const ledger::Ledger::LeaseRequest& request,
+                                                       const ledger::Patience& patience);
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
   [[nodiscard]] bool is_still_stuck();
   void run_again_alone(policy::StopCause cause);

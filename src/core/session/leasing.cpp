@@ -19,6 +19,13 @@ namespace {
 /// Nobody notifies a process that is not in the queue.
 constexpr std::chrono::milliseconds look_for_room{100};
 
+/// Whether a process waits for nobody, nor looks for room as this one does, having announced nothing.
+bool goes_on(const ledger::Record& other) {
+  const auto& claim = other.claim;
+  return other.alive && (claim.stage == policy::Stage::holding ||
+                         (claim.stage == policy::Stage::inside && (claim.largest_bytes > 0 || claim.whole_devices)));
+}
+
 /// Whether some of it is known to be still allocated.
 bool leaves_memory(const devices::Usage& usage, const std::vector<devices::DeviceUsage>& left) {
   const auto leaves = [](const devices::DeviceUsage& device) { return left_of(device) > Bytes{}; };
@@ -70,7 +77,7 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
   patience.may_wait = patience.may_wait && may_wait && fits_each_device && !is_still_stuck();
   const auto begin = os::KernelClock::now();
   const auto devices = place_.mask_of(static_cast<std::size_t>(request.gpus));
-  const auto result = lease_beside_holders(
+  const auto result = lease_where_it_may_wait(
       {who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock, request.is_estimated()}, patience);
   using Kind = ledger::Result::Kind;
   const bool is_refused = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
@@ -111,10 +118,10 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
 }
 
 /// A process that used devices before it could enter the ledger has announced nothing if there was no room. It must not
-/// be in the queue: its context may be what those there wait for. While somebody holds a lease, which waits for nobody,
-/// it looks again and again, outside of the queue. It takes what is free, and gives up when all others may wait for it.
-ledger::Result Gate::lease_beside_holders(const ledger::Ledger::LeaseRequest& request,
-                                          const ledger::Patience& patience) {
+/// be in the queue: its context may be what those there wait for. While another process does not wait, it looks again
+/// and again, outside of the queue, and takes what is free. It gives up when all others may wait for it.
+ledger::Result Gate::lease_where_it_may_wait(const ledger::Ledger::LeaseRequest& request,
+                                             const ledger::Patience& patience) {
   using Kind = ledger::Result::Kind;
   auto& ledger = place_.ledger();
   auto result = ledger.lease(request, patience);
@@ -135,9 +142,7 @@ ledger::Result Gate::lease_beside_holders(const ledger::Ledger::LeaseRequest& re
     if (seen.kind != Kind::would_wait) {
       return seen;
     }
-    if (std::none_of(others.begin(), others.end(), [](const ledger::Record& other) {
-          return other.alive && other.claim.stage == policy::Stage::holding;
-        })) {
+    if (std::none_of(others.begin(), others.end(), goes_on)) {
       return result;
     }
     if (now >= notice_at) {
