@@ -36,24 +36,38 @@ bool set_lock(int file, short type) {
   return ::fcntl(file, F_SETLK, &lock) == 0;
 }
 
-/// Calls `try_lock` until it has the lock, for FileLock::longest_wait at most. Whether it has it.
-template <class TryLock>
-bool lock_in_time(TryLock try_lock) {
+/// Calls `try_lock` until it has the lock. Whether it has it: not if `keeper` was the same process, and never none, for
+/// FileLock::longest_wait, in which this process was not stopped.
+template <class TryLock, class Keeper>
+bool lock_in_time(TryLock try_lock, Keeper keeper) {
   if (try_lock()) {
     return true;
   }
-  const auto until = KernelClock::now() + FileLock::longest_wait;
-  std::optional<PauseTimeLimit> waits;
-  // A holder is done after some microseconds. A process that retries too often takes the processor from it.
+  // A holder is done after some microseconds. A process that retries too often takes the processor from it, the more so
+  // if many do.
   constexpr std::chrono::microseconds first_pause{20};
-  constexpr std::chrono::microseconds longest_pause{500};
-  for (auto pause = first_pause; KernelClock::now() < until; pause = std::min(pause * 2, longest_pause)) {
+  constexpr std::chrono::milliseconds usual_wait{20};
+  std::chrono::microseconds longest_pause{500};
+  constexpr std::chrono::microseconds longest_of_many{10'000};
+  std::optional<PauseTimeLimit> waits;
+  std::optional<pid_t> kept_by;
+  std::chrono::microseconds slept{0}; // while that had it
+  for (auto pause = first_pause; slept < FileLock::longest_wait; pause = std::min(pause * 2, longest_pause)) {
     if (pause == longest_pause && !waits) {
-      waits.emplace(FileLock::longest_wait); // somebody keeps it: that is no time of the test's
+      waits.emplace(FileLock::longest_wait); // others keep it: that is no time of the test's
     }
     KernelClock::sleep_for(pause);
+    slept += pause;
     if (try_lock()) {
       return true;
+    }
+    if (slept < usual_wait) {
+      continue;
+    }
+    if (const std::optional<pid_t> now = keeper(); !now || now != kept_by) {
+      longest_pause = now && kept_by ? longest_of_many : longest_pause;
+      kept_by = now;
+      slept = {};
     }
   }
   return false;
@@ -190,7 +204,11 @@ void FileLock::lock() {
                       " in a signal handler: it has interrupted a call of gputest's, which has the lock"};
   }
   std::unique_lock threads{kernel_->threads};
-  if (!lock_in_time([this] { return kernel_->try_lock(); })) {
+  const auto keeper = [this] {
+    const auto other = lock_of_another(kernel_->file.unchecked_number());
+    return other.l_type == F_UNLCK ? std::nullopt : std::optional{other.l_pid};
+  };
+  if (!lock_in_time([this] { return kernel_->try_lock(); }, keeper)) {
     require_kept();
     throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
                       " s, which is needed for microseconds: " +
@@ -237,7 +255,7 @@ bool try_share(int folder, const std::string& path) {
 }
 
 void share(int folder, const std::string& path) {
-  if (lock_in_time([&] { return try_share(folder, path); })) {
+  if (lock_in_time([&] { return try_share(folder, path); }, [] { return pid_t{0}; })) {
     return;
   }
   struct stat status {};

@@ -16,8 +16,7 @@ namespace gputest::os {
 /// and close the file: a POSIX record lock goes with any descriptor of it.
 class FileLock {
 public:
-  /// A process that is neither stopped nor hostile has the lock for microseconds. With 64 of them in line, on two
-  /// cores, each comes to it within a fraction of a second.
+  /// A process that is neither stopped nor hostile has the lock for microseconds.
   static constexpr std::chrono::seconds longest_wait{5};
 
   enum class IfMissing { fail, make };
@@ -28,8 +27,8 @@ public:
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
-  /// Blocks until it has the lock, for `longest_wait` at most; goes on after signals. Throws LedgerError if somebody
-  /// keeps it longer, naming the process, if the kernel refuses, or if the file was closed by something else here.
+  /// Blocks until it has the lock; goes on after signals. Throws LedgerError if one process keeps it for
+  /// `longest_wait`, naming the process, if the kernel refuses, or if the file was closed by something else here.
   void lock();
   void unlock() noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/storage/file_lock.hpp"
 
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 #include "support/close_files.hpp"
@@ -20,6 +21,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -229,6 +231,40 @@ TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_n
   lock.lock();
   EXPECT_FALSE(is_free()) << "and it can be had afterwards";
   lock.unlock();
+}
+
+TEST_F(FileLockTest, kept_by_one_process_after_the_other_or_while_this_one_is_stopped_is_waited_for) {
+  constexpr std::chrono::seconds more_than_half{FileLock::longest_wait / 2 + std::chrono::seconds{1}};
+  const auto keep_byte = [this](off_t byte) {
+    Descriptor file{::open(path_.c_str(), O_RDWR | O_CLOEXEC)};
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = byte;
+    lock.l_len = 1;
+    EXPECT_EQ(::fcntl(file.number(), F_SETLK, &lock), 0);
+    return file;
+  };
+  auto first = keep_byte(0); // of the file, which is locked as a whole: no moment in which nobody has it
+  const pid_t second = tests::start_keeper([&] { return keep_byte(1); });
+  const auto start_waiting = [this] {
+    return start_child([this] {
+      FileLock lock{path_};
+      EXPECT_EQ(message_of<LedgerError>([&] { const std::lock_guard guard{lock}; }), "done");
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+  };
+  const pid_t waiting = start_waiting();
+  const pid_t stopped = start_waiting();
+  std::this_thread::sleep_for(more_than_half);
+  ::kill(stopped, SIGSTOP);
+  first = Descriptor{};
+  std::this_thread::sleep_for(more_than_half);
+  ::kill(stopped, SIGCONT);
+  ::kill(second, SIGKILL);
+  end_of(second);
+  EXPECT_EQ(end_of(waiting), 0);
+  EXPECT_EQ(end_of(stopped), 0);
 }
 
 TEST_F(FileLockTest, whose_file_was_removed_or_replaced_says_so) {
