@@ -34,5 +34,21 @@ INSTANTIATE_TEST_SUITE_P(Of, Closing,
                          testing::Values("Closes.all", "Closes.mutex", "Closes.ledger", "Closes.fifo",
                                          "Scoped.closes_mutex_without_a_lease", "Scoped.closes_mutex_under_a_lease"));
 
+using Opening = SuiteTest;
+
+TEST_F(Opening, nothing_any_more_fails_no_test_because_somebody_waits_for_its_lease_but_the_next_one) {
+  set("GPUTEST_MEMORY", "3GiB");
+  auto suite = start("closing", {"--gtest_filter=Lowers.limit:Then.*"});
+  suite.wait_for_out("@body");
+  auto waiter = start("annotated", {"--gtest_filter=Medium.with_bytes"});
+  wait_for(waiter, policy::Stage::waiting);
+  suite.say("go on");
+  waiter.wait_for_out("@body");
+  const Ended ended = suite.finish();
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Lowers.limit"));
+  EXPECT_THAT(ended.out, HasSubstr("this process has lost its place on the ledger: cannot wake the owner of "));
+  EXPECT_THAT(ended.out, HasSubstr("[  FAILED  ] Then.comes_another"));
+}
+
 } // namespace
 } // namespace gputest::tests

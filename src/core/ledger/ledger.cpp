@@ -27,6 +27,7 @@ auto Ledger::or_lose_place(Function function) {
   try {
     return function();
   } catch (const os::CannotNotify& error) {
+    could_not_notify_ = true;
     own_slot_.give_up(error.what());
     store_.require_in_place();
     throw;
@@ -171,7 +172,7 @@ void Ledger::release() noexcept {
     release_if_pending();
   } catch (const LedgerError&) {
     // Either the claim stays until the mutex can be had, or the process ends, which harms nobody but those who wait for
-    // it; or the place is lost. require_intact() and the next lease tell of it.
+    // it; or the place is lost, of which require_intact() or the next lease tells.
     release_is_pending_ = own_slot_.record().claim.stage == Stage::holding;
   }
 }
@@ -249,7 +250,9 @@ void Ledger::set_overhead(std::uint64_t bytes) {
 
 void Ledger::require_intact() const {
   if (own_slot_.record().claim.stage != Stage::outside && !own_slot_.forked()) {
-    own_slot_.require_kept();
+    if (!could_not_notify_) {
+      own_slot_.require_kept();
+    }
     store_.require_intact();
   }
 }

@@ -96,7 +96,8 @@ public:
   void set_overhead(std::uint64_t bytes);
 
   /// Throws LedgerError if something in this process has closed what its place on the ledger depends on, or has
-  /// otherwise made it lose it. Does nothing in a process that has not entered.
+  /// otherwise made it lose it. Does nothing in a process that has not entered. That another process could not be
+  /// notified depends on who waits, and is no error before the next lease.
   void require_intact() const;
 
   /// The processes that have memory of these devices beyond their claims right now, this one included; `external` if
@@ -144,6 +145,7 @@ private:
   OwnSlot own_slot_;
   bool release_is_pending_ = false;    ///< release() is to be done when the mutex can be had
   bool overhead_is_unwritten_ = false; ///< set_overhead() has failed
+  bool could_not_notify_ = false;      ///< and so gave up its slot
 };
 
 } // namespace gputest::ledger

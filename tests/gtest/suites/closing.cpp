@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests that close what is not theirs, before others in the same process. One is run at a time, with those after it.
+// Tests that close what is not theirs, or let nothing be opened, before others in the same process. One is run at a
+// time, with those after it.
+
+#include "stop_at.hpp"
 
 #include <gputest/gputest.hpp>
 
@@ -10,6 +13,7 @@
 #include <string>
 #include <system_error>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -46,6 +50,12 @@ TEST(Closes, mutex) { close_those_of("mutex"); }
 TEST(Closes, ledger) { close_those_of("ledger"); }
 
 TEST(Closes, fifo) { close_those_of("alive.0"); }
+
+TEST(Lowers, limit) {
+  stop_at("body");
+  const rlimit none{};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+}
 
 class Scoped : public gputest::ScopedTest {};
 TEST_F(Scoped, closes_mutex_under_a_lease) {
