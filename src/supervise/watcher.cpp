@@ -183,9 +183,11 @@ bool changes_ids(const std::string& file) {
 /// Runs the command once. If a process of it was stopped, nothing is said and judged.
 EntryEnd run_once(const std::vector<std::string>& command, const WatchedEntry& entry, os::TestStatusPage& page,
                   const std::optional<policy::TimeLimit>& limit, bool may_run_again) {
-  if (entry.kind == policy::CommandKind::arbitrary) {
+  const bool is_arbitrary = entry.kind == policy::CommandKind::arbitrary;
+  if (is_arbitrary) {
     page.set_measured();
-  } else if (::geteuid() == 0 || std::any_of(command.begin(), command.end(), changes_ids)) {
+  }
+  if (is_arbitrary || ::geteuid() == 0 || std::any_of(command.begin(), command.end(), changes_ids)) {
     page.let_commands_inherit();
   }
   if (entry.checks_output_only) {

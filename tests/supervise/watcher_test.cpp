@@ -94,6 +94,18 @@ TEST_F(Watcher, believes_an_executable_that_runs_as_another_group) {
   EXPECT_EQ(result.word, "Passed") << result.output;
 }
 
+TEST_F(Watcher, believes_a_launchers_command_in_a_pid_namespace_of_its_own) {
+  add_command("apart",
+              {TOOL, "run", "--memory", "small", "--name", "apart", "--", "/usr/bin/unshare", "--user",
+               "--map-current-user", "--fork", "--pid", "--mount-proc", CASES, "--gtest_filter=Plain.skips"},
+              "SKIP_RETURN_CODE 77 ENVIRONMENT GPUTEST_ENTRY=ctest");
+  const auto result = run().at("apart");
+  if (result.output.find("unshare: ") != std::string::npos) {
+    GTEST_SKIP() << "this user may not make a pid namespace";
+  }
+  EXPECT_EQ(result.word, "Skipped") << result.output;
+}
+
 TEST_F(Watcher, says_that_tests_cannot_report_without_proc) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's library needs /proc";

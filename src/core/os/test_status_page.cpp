@@ -115,12 +115,12 @@ Descriptor make_file(std::size_t size) {
   return file;
 }
 
-/// Also of a process that has become another user or group, who may not look at the watcher's descriptors: it has
-/// inherited the page's.
+/// Also of a process that may not look at the watcher's descriptors, as another user or group, or does not see it, in
+/// another pid namespace: it has inherited the page's.
 Descriptor open_page(const std::string& path, int flags) {
   Descriptor file{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK)};
   const auto number = path.find("/fd/");
-  if (!file && errno == EACCES && number != std::string::npos) {
+  if (!file && (errno == EACCES || errno == ENOENT) && number != std::string::npos) {
     file = Descriptor{::open(("/proc/self" + path.substr(number)).c_str(), flags | O_CLOEXEC | O_NONBLOCK)};
   }
   return file;

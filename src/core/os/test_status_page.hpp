@@ -43,7 +43,7 @@ public:
   /// Under which the processes of this user can open it, as long as the watcher is alive.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// For commands that may become another user or group, who cannot open the path.
+  /// For commands that may become another user or group, or enter another pid namespace: they cannot open the path.
   void let_commands_inherit() const noexcept;
 
   using End = detail::TestRun::End;
