@@ -23,9 +23,12 @@ void close_range(unsigned first, unsigned last) {
   }
 }
 
-/// Closes all that this process has inherited, but what it needs. The standard streams become /dev/null.
+/// Closes all that this process has inherited, but what it needs. The standard streams become /dev/null, or nothing.
 void close_all_but(std::vector<int> kept) {
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) { // one that can be neither read nor written, so that no other file gets the streams' numbers
+    null = ::open("/", O_PATH | O_CLOEXEC);
+  }
   for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
     ::dup2(null, stream);
   }

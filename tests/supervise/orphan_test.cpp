@@ -3,6 +3,8 @@
 
 #include "core/os/file.hpp"
 #include "support/child_text.hpp"
+#include "support/in_child.hpp"
+#include "support/private_mount.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::supervise {
@@ -54,6 +57,31 @@ TEST(Orphan, has_only_what_it_was_to_keep_open_and_leads_no_session) {
   }
   ASSERT_EQ(made, Orphaning::in_caller);
   EXPECT_EQ(pipe.read(), "0 /dev/null\n1 /dev/null\n2 /dev/null\n" + std::to_string(kept.number()) + " /dev/zero\n");
+}
+
+TEST(Orphan, keeps_no_stream_of_its_caller_where_there_is_no_dev_null) {
+  tests::TextPipe pipe;
+  const int ended = tests::in_child([&] {
+    if (!tests::mount_private_tmpfs("/dev", "")) {
+      return tests::may_not_mount;
+    }
+    for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
+      ::dup2(pipe.writing_end(), stream);
+    }
+    const auto made = become_an_orphan({pipe.writing_end()});
+    if (made == Orphaning::in_orphan) {
+      for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
+        struct stat file {};
+        pipe.write(::fstat(stream, &file) != 0 ? "closed " : S_ISFIFO(file.st_mode) ? "kept " : "other ");
+      }
+    }
+    return made == Orphaning::failed ? 1 : 0;
+  });
+  if (ended == tests::may_not_mount) {
+    GTEST_SKIP() << "this user may not mount a file system";
+  }
+  EXPECT_EQ(ended, 0);
+  EXPECT_EQ(pipe.read(), "other other other ");
 }
 
 } // namespace
