@@ -65,10 +65,17 @@ std::string listed(const InOrder& texts) {
 
 std::atomic<detail::Notation> notation_of_process{detail::Notation::annotations};
 
+/// A process's test or command, and its pid. That means nothing here if it is of another pid namespace.
+std::string named(const ledger::Record& record) {
+  const auto here = os::pids_identity();
+  const bool is_of_here = record.pids == here || record.pids == 0 || here == 0;
+  return record.who + " (pid " + std::to_string(record.pid) + (is_of_here ? "" : " in another container");
+}
+
 /// With `excess` bytes beyond its claim.
 std::string describe(const ledger::Record& record, std::uint64_t excess) {
   const auto held = std::chrono::system_clock::now() - record.since;
-  std::string text = record.who + " (pid " + std::to_string(record.pid) + ", " + claim_text(record.claim) + ", for " +
+  std::string text = named(record) + ", " + claim_text(record.claim) + ", for " +
                      short_duration(std::chrono::duration_cast<std::chrono::seconds>(held));
   if (excess > 0) {
     text += "; it holds " + to_string(Bytes{excess}) +
@@ -90,8 +97,7 @@ std::string describe_overheads(const ledger::Blocked& blocked) {
   InOrder others;
   for (const auto& other : blocked.blockers) {
     const Bytes overhead{other.claim.overhead_bytes};
-    others.emplace(std::pair{0, overhead.count()},
-                   other.who + " (pid " + std::to_string(other.pid) + ") " + to_string(overhead));
+    others.emplace(std::pair{0, overhead.count()}, named(other) + ") " + to_string(overhead));
   }
   return "this process " + to_string(Bytes{blocked.own_overhead_bytes}) + (others.empty() ? "" : ", ") + listed(others);
 }

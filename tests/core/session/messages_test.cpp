@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/messages.hpp"
 
+#include "core/os/process.hpp"
+
 #include <gmock/gmock.h>
 
 namespace gputest::session {
@@ -102,6 +104,14 @@ TEST(Describe, names_holders_before_the_others_and_at_most_four) {
   EXPECT_THAT(text, HasSubstr("), c (pid"));
   EXPECT_EQ(text.find("d (pid"), std::string::npos);
   EXPECT_EQ(text.substr(text.size() - 11), " and 1 more");
+}
+
+TEST(Describe, says_of_a_pid_of_another_pid_namespace_where_it_is) {
+  auto record = entry("Sort.Keys", Stage::holding);
+  record.pids = os::pids_identity();
+  EXPECT_THAT(describe(record), StartsWith("Sort.Keys (pid 4711, 3 GiB"));
+  ++record.pids;
+  EXPECT_THAT(describe(record), StartsWith("Sort.Keys (pid 4711 in another container, 3 GiB"));
 }
 
 TEST(Describe, names_external_processes_and_nobody) {
