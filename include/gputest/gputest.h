@@ -250,8 +250,9 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end);
    In an entry that the launcher does not run, CTest knows by this call that the process did not exit during a test. */
 int gputest_report_end(int exit_code);
 
-/* Whether CTest judges the output of this process (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION): 1 or 0. If so, gputest
-   writes nothing to it, and an adapter should write no more than its framework does. */
+/* Whether CTest judges the output of this process (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION), or may do so because it is
+   a test of CTest's and no entry of gputest: 1 or 0. If so, gputest writes nothing to it, or only what is wrong, and an
+   adapter should write no more than its framework does. */
 int gputest_output_is_judged(void);
 
 /* ---- Simulated devices ---- */

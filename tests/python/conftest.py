@@ -28,7 +28,8 @@ def used(size):
 def a_ledger_of_its_own(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith(("GPUTEST_", "PYTEST_XDIST"))]:
         monkeypatch.delenv(name)
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for name in "CUDA_VISIBLE_DEVICES", "CTEST_INTERACTIVE_DEBUG_MODE", "DASHBOARD_TEST_FROM_CTEST":
+        monkeypatch.delenv(name, raising=False)
     # Other plugins of this Python may take seconds to import, and each suite under test names those that it needs.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB")

@@ -483,7 +483,7 @@ def test_leaves(): kept.append(gputest.SimulatedBuffer("10MiB"))
 
 
 @pytest.mark.parametrize("workers", [(), ("-pxdist", "-n1")])
-def test_an_entry_that_is_judged_by_its_output_has_no_summary(run_entry, workers):
+def test_what_may_be_judged_by_its_output_has_no_summary(run, run_entry, monkeypatch, workers):
     if workers:
         pytest.importorskip("xdist")
     suite = """
@@ -498,6 +498,11 @@ def test_wastes(): pass
         result.assert_outcomes(passed=2)
         assert ("left allocated" in result.stdout.str()) == ("leased and not used" in result.stdout.str()) == is_shown
         assert is_shown or "gputest" not in result.stderr.str()
+    monkeypatch.delenv("GPUTEST_ENTRY")
+    monkeypatch.setenv("CTEST_INTERACTIVE_DEBUG_MODE", "1")  # of an add_test()
+    result = run(suite, "--gpu-default-memory=1GiB", plugins=("xdist",) if workers else ())
+    result.assert_outcomes(passed=2)
+    assert "left allocated" not in result.stdout.str() and "gputest" not in result.stderr.str()
 
 
 def test_an_entry_is_skipped_if_gputest_skips_one_of_its_tests(run_entry):

@@ -192,6 +192,16 @@ TEST(RunIfGpu, leases_for_a_program_that_uses_one) {
   }
 }
 
+TEST(RunIfGpu, writes_nothing_into_the_output_of_a_test_of_ctest) {
+  tests::Tool tool;
+  tool.set("DASHBOARD_TEST_FROM_CTEST", "3.25.1");
+  tool.set("GPUTEST_DEVICE_MEMORY", "8GiB");
+  tool.set("GPUTEST_LOG", "/proc/no/such/folder");
+  const auto ended = tool.run({"run", "--if-gpu", program("with_kernels")});
+  EXPECT_NE(ended.out.find("has a lease\n"), std::string::npos);
+  EXPECT_EQ(ended.err, "");
+}
+
 TEST(RunIfGpu, changes_nothing_of_a_listing) {
   tests::Tool tool;
   tool.set("GPUTEST_MEMORY", "3GB");

@@ -393,13 +393,17 @@ void TestStatusPage::set_output_is_judged() const noexcept { words_->output_is_j
 bool TestStatusPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }
 
 Output output_of(const policy::ReportTarget& target, const TestStatusPage* page) noexcept {
-  return !target.any()                                                                ? Output::free
-         : target.checks_output_only || (page != nullptr && page->output_is_judged()) ? Output::judged
-                                                                                      : Output::of_entry;
+  if (!target.any()) {
+    // ctest sets one of these, depending on its InteractiveDebugMode.
+    const bool of_ctest = read_variable("CTEST_INTERACTIVE_DEBUG_MODE") || read_variable("DASHBOARD_TEST_FROM_CTEST");
+    return of_ctest ? Output::of_ctest : Output::free;
+  }
+  return target.checks_output_only || (page != nullptr && page->output_is_judged()) ? Output::judged : Output::of_entry;
 }
 
 void set_output_of_process(Output output) noexcept { of_process().output = output; }
 Output output_of_process() noexcept { return of_process().output; }
+bool has_notes(Output output) noexcept { return output == Output::free || output == Output::of_entry; }
 
 void set_status_page_of_process(std::shared_ptr<TestStatusPage> page) {
   const std::lock_guard guard{of_process().mutex};

@@ -134,6 +134,7 @@ private:
 enum class Output {
   free,     ///< people read it: no entry
   of_entry, ///< CTest shows it to people: without names that other users choose
+  of_ctest, ///< of a test of CTest's that is no entry: by which it may be judged, so no notes
   judged,   ///< CTest judges the entry by it: only who fails the entry writes
 };
 
@@ -141,6 +142,8 @@ enum class Output {
 [[nodiscard]] Output output_of(const policy::ReportTarget& target, const TestStatusPage* page) noexcept;
 void set_output_of_process(Output output) noexcept;
 [[nodiscard]] Output output_of_process() noexcept;
+/// Whether it may have lines that say nothing is wrong.
+[[nodiscard]] bool has_notes(Output output) noexcept;
 
 /// The page of the entry for which this process runs tests; null: there is none.
 void set_status_page_of_process(std::shared_ptr<TestStatusPage> page);

@@ -91,7 +91,7 @@ Outcome Gate::enter(const Plan& plan, Role role) {
   if (role == Role::tests) {
     measuring_.start();
     if (const auto& devices = place_.chosen().devices; !devices.empty() && devices.front().simulated) {
-      tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
+      note("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
     }
   }
   return outcome;

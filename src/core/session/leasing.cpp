@@ -108,7 +108,7 @@ Outcome Gate::ask_ledger(const Request& request, const std::string& test) {
       runlog::lease_details(request, memory.bytes, memory.whole_device(), place_.chosen().devices, waited.count()),
       test);
   if (printed || !is_announced_) {
-    tell(
+    note(
         "admitted " + who + ": " + to_string(request) + " on " + describe(place_.chosen().devices) +
         (place_.machine()->devices().front().simulated ? " (simulated)" : "") +
         (printed ? ", after waiting " + short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)) : ""));

@@ -178,6 +178,12 @@ void tell(const std::string& text) {
   std::fflush(stderr);
 }
 
+void note(const std::string& text) {
+  if (os::has_notes(os::output_of_process())) {
+    tell(text);
+  }
+}
+
 void tell_measurements(const EntryMeasurements& measurements) {
   if (os::output_of_process() == os::Output::judged) {
     return;

@@ -45,6 +45,10 @@ using policy::Advice;
 /// process's entry (os::Output): what fails the entry is written by who watches it.
 void tell(const std::string& text);
 
+/// The same for a line that says nothing is wrong. Not in a test of CTest's that is no entry, either: CTest may judge
+/// that by its output, and the line has its name.
+void note(const std::string& text);
+
 /// What CTest is told of an entry: of its tests the most.
 struct EntryMeasurements {
   std::optional<Bytes> peak; ///< that a test has allocated of a device; nullopt: not known

@@ -99,7 +99,8 @@ ledger::Patience OutcomeMessages::patience(const std::string& test, const std::s
   patience.on_wait = [this, who = full_name(test), test, what, printed, prints_at](const ledger::Blocked& blocked) {
     const auto text = who + " waits for " + what;
     const auto named = text + ": " + describe(blocked);
-    const bool is_entry = os::output_of_process() != os::Output::free;
+    const auto output = os::output_of_process();
+    const bool is_entry = output == os::Output::of_entry || output == os::Output::judged;
     if (const auto page = os::status_page_of_process()) {
       page->set_waits_for(named);
     }
@@ -108,7 +109,7 @@ ledger::Patience OutcomeMessages::patience(const std::string& test, const std::s
     }
     if (!*printed && (!on_wait_ || os::KernelClock::now() >= prints_at)) {
       *printed = true;
-      tell(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
+      note(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
       runlog::write("wait", runlog::wait_details(what, blocked), test);
     }
   };

@@ -87,7 +87,7 @@ Outcome Place::enter_ledger(const Plan& plan, const AllowedDevices& allowed, Ent
   messages_.set_rank(settings_.rank);
   const std::string who = messages_.full_name("");
   if (settings_.device_memory) {
-    tell("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
+    note("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
          " (GPUTEST_DEVICE_MEMORY)");
   }
   const auto& of_all = entry.request.capabilities;
@@ -165,7 +165,7 @@ Outcome Place::take_record(const ledger::Ledger::EnterRequest& request, const st
   const auto waited = os::KernelClock::now() - begin;
   log_enter(std::chrono::duration<double>{waited}.count());
   if (printed) {
-    tell(request.who + " goes on, on " + describe(chosen_.devices) + ", after waiting " +
+    note(request.who + " goes on, on " + describe(chosen_.devices) + ", after waiting " +
          short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)));
   }
   return {};

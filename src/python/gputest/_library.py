@@ -235,7 +235,7 @@ def parse_bytes(text: str) -> int:
 
 
 def output_is_judged() -> bool:
-    """Whether CTest judges the output of this process by patterns: then gputest writes nothing to it."""
+    """Whether CTest judges the output of this process by patterns, or may do so: then an adapter writes nothing more."""
     return bool(_library.gputest_output_is_judged())
 
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file.hpp"
+
 #include "support/suite_test.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace gputest::tests {
@@ -29,6 +34,25 @@ TEST_F(Waiting, names_the_holder_once_and_says_when_it_goes_on) {
   EXPECT_THAT(ended.err,
               HasSubstr("gputest: admitted annotated: Medium.with_bytes: 3 GiB on SIM-1x4096MiB-0 (simulated), "
                         "after waiting "));
+}
+
+TEST_F(Waiting, in_a_test_of_ctest_that_is_no_entry_is_for_the_run_log) {
+  const auto log = folder() + "/log";
+  std::filesystem::create_directory(log);
+  auto holder = start_holder();
+  set("CTEST_INTERACTIVE_DEBUG_MODE", "1");
+  set("GPUTEST_LOG", log);
+  auto waiter = start("annotated", {"--gtest_filter=Medium.with_bytes"});
+  const auto has_wait = [](const std::filesystem::directory_entry& file) {
+    return os::contents_of(file.path()).value_or("").find("\"wait\"") != std::string::npos;
+  };
+  while (std::none_of(std::filesystem::directory_iterator{log}, {}, has_wait)) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const Ended ended = waiter.finish();
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.err, "");
 }
 
 TEST_F(Waiting, to_enter_is_reported_with_the_processes_inside) {

@@ -38,7 +38,10 @@ protected:
     settings_.devices = "simulated:2x4GiB,context=" + context;
     settings_.folder = folder_.path() + "/ledger";
     settings_.run_mode = RunModeSetting::serial;
-    unsetenv("CUDA_VISIBLE_DEVICES");
+    for (const char* const name :
+         {"CUDA_VISIBLE_DEVICES", "CTEST_INTERACTIVE_DEBUG_MODE", "DASHBOARD_TEST_FROM_CTEST"}) {
+      unsetenv(name);
+    }
   }
 
   Session& enter(std::vector<Request> requests) {
