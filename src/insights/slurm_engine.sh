@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Slurm for 'gputest slurm': submit SCRIPT COUNT | state ID | cancel ID. The variables nodes and options stand before it.
 set -euo pipefail
+unset "${!SQUEUE_@}" "${!SCANCEL_@}" SBATCH_WAIT # the user's, which would hide tasks
 id=${2%%;*}
 cluster=()
 [[ $2 != *";"* ]] || cluster=("--clusters=${2#*;}")

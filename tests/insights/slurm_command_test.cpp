@@ -95,13 +95,17 @@ protected:
     return tool_.run(words);
   }
 
-  /// A Slurm in PATH whose array 7 runs until it is cancelled, which `scancelled` tells.
+  /// A Slurm in PATH whose array 7 runs until it is cancelled, which `scancelled` tells. The user's variables hide jobs
+  /// from it.
   void use_slurm() {
     fs::create_directory(folder_ + "/bin");
     tool_.folder().write("bin/scontrol", "#!/bin/sh\nexit 1\n", 0700);
-    tool_.folder().write("bin/sbatch", "#!/bin/sh\necho 7\n", 0700);
-    tool_.folder().write("bin/squeue", "#!/bin/sh\necho 1 RUNNING n1\n", 0700);
-    tool_.folder().write("bin/scancel", "#!/bin/sh\necho $1 >> " + folder_ + "/scancelled\n", 0700);
+    tool_.folder().write("bin/sbatch", "#!/bin/sh\necho 7\nexit ${SBATCH_WAIT-0}\n", 0700);
+    tool_.folder().write("bin/squeue", "#!/bin/sh\n[ $SQUEUE_STATES ] || echo 1 RUNNING n1\n", 0700);
+    tool_.folder().write("bin/scancel", "#!/bin/sh\necho $SCANCEL_STATE$1 >> " + folder_ + "/scancelled\n", 0700);
+    for (const auto* const name : {"SBATCH_WAIT", "SQUEUE_STATES", "SCANCEL_STATE"}) {
+      tool_.set(name, "1");
+    }
     tool_.set("PATH", folder_ + "/bin:" + tests::bare_environment().at("PATH"));
   }
 
