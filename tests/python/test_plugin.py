@@ -562,6 +562,16 @@ def test_what_nobody_declares_takes_turns_until_a_run_has_measured_it(run, monke
     run(UNDECLARED, option, "-p", "no:cacheprovider").assert_outcomes(passed=4)
 
 
+@pytest.mark.parametrize("cached", ['{"a":1}', '{"test_it.py::test_one":"x"}', '{"test_it.py::test_one":{"simulated 16GiB":"zz"}}',
+                                    '{"test_it.py::test_one":{"x":"1GiB"}}', "{"])
+def test_a_cache_that_is_damaged_is_replaced(run, pytester, cached):
+    known = pytester.path / ".pytest_cache/v/gputest/needs"
+    known.parent.mkdir(parents=True)
+    known.write_text(cached)
+    run("def test_one(): pass", "--gpu-auto").assert_outcomes(passed=1)
+    assert json.loads(known.read_text()) == {"test_it.py::test_one": {"simulated 16GiB": "3MiB"}}
+
+
 def test_a_mark_without_memory_declares_none(run):
     suite = """
 @pytest.mark.gpu

@@ -479,8 +479,7 @@ def _figures(config) -> dict:
     for test, sizes in _known(config).items():
         own = {name[len("simulated "):] if simulated else name: size for name, size in sizes.items()
                if name.startswith("simulated ") == simulated}
-        with suppress(Exception):  # a damaged cache is an empty one
-            needs.setdefault(test, {}).update(_sizes_in(own))
+        needs.setdefault(test, {}).update(_sizes_in(own))
     return {test: sizes[min(sizes, key=lambda size: abs(size - usable))] if usable else max(sizes.values())
             for test, sizes in needs.items() if sizes}
 
@@ -488,7 +487,12 @@ def _figures(config) -> dict:
 def _known(config) -> dict:
     cache = getattr(config, "cache", None)  # -p no:cacheprovider
     known = cache.get("gputest/needs", None) if cache else None
-    return known if isinstance(known, dict) else {}
+    sound = {}
+    for test, sizes in known.items() if isinstance(known, dict) else ():
+        with suppress(Exception):  # what is damaged is left out, and replaced
+            _sizes_in({name.replace("simulated ", ""): size for name, size in sizes.items()})
+            sound[test] = sizes
+    return sound
 
 
 def _keep_figures(config, learned):
