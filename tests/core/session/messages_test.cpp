@@ -178,7 +178,12 @@ TEST(BeyondParentLease, advises_as_many_devices_and_a_class_where_no_size_is_sai
   request.gpus = 2;
   EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)),
               HasSubstr(": gputest run --gpus 2 --memory 3GiB, or GPUS 2 MEMORY 3GiB in gpu_add_test()"));
+  request.alone = true;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)),
+              HasSubstr("2 x 3 GiB alone; make that lease as large, and alone: gputest run --gpus 2 --alone --memory "
+                        "3GiB, or GPUS 2 ALONE MEMORY 3GiB in gpu_add_test()"));
   request.memory_class = MemoryClass::large;
+  request.alone = false;
   EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory large, or GPUS 2 "));
 }
 
