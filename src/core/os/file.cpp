@@ -105,7 +105,11 @@ std::optional<std::set<std::string>> texts_in(const std::string& path, const std
   for (const auto& text : texts) {
     longest = std::max(longest, text.size());
   }
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) { // such as a FIFO, which may have no end
+    return std::nullopt;
+  }
   std::set<std::string> found;
   std::string bytes(longest - 1 + piece, '\0');
   std::size_t kept = 0; // of the piece before: a text may be on both sides of the border

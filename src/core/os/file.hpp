@@ -84,8 +84,8 @@ void make_room_out_of_the_way() noexcept;
 /// much of one as is asked for, so a shorter answer is its end, and needs no second call.
 [[nodiscard]] std::optional<std::string> record_of_proc(const std::string& path);
 
-/// Those of the texts that are in a file; nullopt if it cannot be read. For executables and libraries: it has 256 KiB
-/// of them in memory at a time.
+/// Those of the texts that are in a regular file; nullopt if it is none, or cannot be read. For executables and
+/// libraries: it has 256 KiB of them in memory at a time.
 [[nodiscard]] std::optional<std::set<std::string>> texts_in(const std::string& path,
                                                             const std::set<std::string>& texts);
 

@@ -84,6 +84,10 @@ TEST(TextsIn, are_found_wherever_a_file_is_read_in_pieces) {
   EXPECT_EQ(texts_in(folder.path() + "/file", texts), std::set<std::string>{});
   EXPECT_EQ(texts_in(folder.path(), texts), std::nullopt);
   EXPECT_EQ(texts_in(folder.path() + "/none", texts), std::nullopt);
+  ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
+  for (const auto& endless : {folder.path() + "/fifo", std::string{"/dev/zero"}}) {
+    EXPECT_EQ(texts_in(endless, texts), std::nullopt) << endless;
+  }
 }
 
 TEST(Folders, are_made_with_those_that_they_are_in_and_can_be_used_by_this_user_whatever_the_umask) {
