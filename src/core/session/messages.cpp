@@ -396,7 +396,7 @@ std::string beyond_parent_lease(const Request& request, const ledger::Record& pa
                                  : std::string{to_string(request.memory_class)};
   const std::string gpus = std::to_string(request.gpus);
   return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +
-         "; make that lease " + (request.alone ? "as large, and alone" : "larger") + ": gputest run" +
+         (request.alone ? "; make that lease as large, and alone" : "; make that lease larger") + ": gputest run" +
          (request.gpus > 1 ? " --gpus " + gpus : "") + (request.alone ? " --alone" : "") + " --memory " + memory +
          ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + (request.alone ? " ALONE" : "") + " MEMORY " + memory +
          advised(Advice::in_cmake);
