@@ -123,6 +123,11 @@ TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
   const auto output = [&](const std::string& entry, const TestStatusPage* seen = nullptr) {
     return output_of(policy::parse_report_target(entry), seen);
   };
+  for (const char* const name : {"CTEST_INTERACTIVE_DEBUG_MODE", "DASHBOARD_TEST_FROM_CTEST"}) {
+    setenv(name, "1", 1);
+    EXPECT_EQ(output(""), Output::of_ctest);
+    unsetenv(name);
+  }
   EXPECT_EQ(output(""), Output::free);
   EXPECT_EQ(output("ctest"), Output::of_entry);
   EXPECT_EQ(output("will_fail"), Output::of_entry);
