@@ -572,6 +572,21 @@ def test_a_cache_that_is_damaged_is_replaced(run, pytester, cached):
     assert json.loads(known.read_text()) == {"test_it.py::test_one": {"simulated 16GiB": "3MiB"}}
 
 
+def test_threads_that_run_tests_at_once_are_refused(run, pytester):
+    pytester.makeconftest("def pytest_addoption(parser): parser.addoption('--tests-per-worker')")  # of pytest-parallel
+    suite = """
+@pytest.mark.gpu("1GiB")
+def test_one(): pass
+
+def test_unmarked(): pass
+"""
+    run(suite, "--tests-per-worker=1").assert_outcomes(passed=2)
+    run(suite, "--tests-per-worker=3", "-k", "unmarked").assert_outcomes(passed=1, deselected=1)
+    result = run(suite, "--tests-per-worker=3")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: gputest: --tests-per-worker=3 *. Leave it out, or use pytest-xdist: -n 3"])
+
+
 def test_a_mark_without_memory_declares_none(run):
     suite = """
 @pytest.mark.gpu

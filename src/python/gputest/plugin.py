@@ -220,6 +220,10 @@ def pytest_collection_finish(session):
     read = _Reader(config)
     needs = {item: need for item, need in ((item, read.need_of(item)) for item in session.items) if need is not None}
     if needs:
+        threads = getattr(config.option, "tests_per_worker", None) or "1"  # of pytest-parallel
+        if threads != "1":
+            raise pytest.UsageError("gputest: --tests-per-worker={0} of pytest-parallel runs tests at once in threads, and a process "
+                                    "has one lease. Leave it out, or use pytest-xdist: -n {0}".format(threads))
         try:
             _loaded()
             needs = {item: need if need.mistake else _checked(need) for item, need in needs.items()}
