@@ -97,7 +97,7 @@ expect(Unused "${beside}\nadd_subdirectory(\"${WORK}/googletest\" googletest)" "
 
 # A GoogleTest of the project's under a name of its own, which the project tells by an alias, in place of the installed one.
 expect(Unused "add_library(own_gtest STATIC main.cpp)\nadd_library(GTest::gtest ALIAS own_gtest)
-${package}" "gputest::main own_gtest" "^0: $" ${installed} --no-warn-unused-cli)
+${package}" "gputest::main own_gtest" "^0: $")
 if(failures GREATER 0)
   message(FATAL_ERROR "${failures} failed")
 endif()
