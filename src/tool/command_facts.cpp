@@ -119,6 +119,11 @@ bool names_no_gpu(const std::string& path) {
   return !linker.empty() && os::texts_in(path, texts) == std::set{linker} && !libraries_may_use_gpu(linker, path);
 }
 
+bool is_script(const std::string& path) {
+  return !is_elf(path) ||
+         has(" bash busybox cmake dash ksh sh zsh ", " " + path.substr(path.find_last_of('/') + 1) + " ");
+}
+
 GpuUse find_gpu_use(const std::string& path) {
   if (runs_others(path) || !is_elf(path)) {
     return GpuUse::yes;

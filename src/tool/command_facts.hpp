@@ -27,6 +27,9 @@ enum class GpuUse {
        ///< loads others
 };
 
+/// Whether it is a script, or a program that reads one.
+[[nodiscard]] bool is_script(const std::string& path);
+
 /// Looks for the names of CUDA's and OpenCL's libraries in the file `path`, and in the libraries that its dynamic
 /// linker would load for it.
 ///

@@ -26,6 +26,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::tool {
@@ -155,7 +156,8 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
   settings::refuse_unknown_variables();
   const Settings settings = settings::parse_settings(launch.read);
   const Entry entry = settings::parse_entry(launch.read);
-  if (const auto found = find_command(launch.command.front(), os::read_variable("PATH")); found.error != 0) {
+  const auto found = find_command(launch.command.front(), os::read_variable("PATH"));
+  if (found.error != 0) {
     return report_not_executed(launch.command.front(), found.error);
   }
 
@@ -171,6 +173,10 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
       notice.print_if_due(*page);
     });
   }
+  std::vector<std::pair<std::string, std::string>> allocated;
+  for (const auto& name : os::variables_with("CTEST_RESOURCE_GROUP_")) {
+    allocated.emplace_back(name, os::variable(name.c_str()));
+  }
   Plan plan;
   plan.requests.push_back(entry.request);
   const auto entered = gate.enter(plan, session::Gate::Role::command);
@@ -183,6 +189,11 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
     return report(outcome, watcher);
   }
 
+  if (is_script(found.file)) { // it may choose devices itself by the numbers that ctest has
+    for (const auto& [name, value] : allocated) {
+      os::set_variable(name.c_str(), value);
+    }
+  }
   gate.hand_over();
   if (watcher.ctest && !os::has_valgrind()) { // a second one would write over the log of the command's
     run_as_entry(gate, launch, watcher);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <numeric>
 
 namespace gputest::policy {
@@ -178,11 +179,11 @@ std::string renumbered_group(const std::string& group, const std::vector<std::st
   std::string renumbered;
   for (const auto& slot : slots_of({group})) {
     auto text = slot.text;
-    if (const auto index = read_index(slot.id, uuids.size())) {
-      const auto device = std::find(shown.begin(), shown.end(), uuids[*index]);
-      if (device == shown.end())
-        continue;
-      text.replace(text.find("id:") + 3, slot.id.size(), std::to_string(device - shown.begin()));
+    if (read_index(slot.id, SIZE_MAX)) {
+      const auto index = read_index(slot.id, uuids.size());
+      const auto device = index ? std::find(shown.begin(), shown.end(), uuids[*index]) : shown.end();
+      const auto number = device == shown.end() ? 0 : device - shown.begin();
+      text.replace(text.find("id:") + 3, slot.id.size(), std::to_string(number));
     }
     renumbered += (renumbered.empty() ? "" : ";") + text;
   }

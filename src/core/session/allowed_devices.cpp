@@ -36,6 +36,10 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   for (const std::size_t index : allowed.visible) {
     allowed.visible_uuids.push_back(uuids[index]);
   }
+  if (settings.lease_of != settings::lease_above) { // the numbers are those before that lease's devices were shown
+    allowed.indices = allowed.visible;
+    return allowed;
+  }
   const auto& groups = settings.resource_groups;
   const auto allocation = policy::ctest_allocation(settings.resource_group_count, groups, allowed.visible_uuids);
   if (!allocation) {
@@ -68,8 +72,10 @@ void renumber_allocation() {
   if (before.empty() || !os::read_variable("CTEST_RESOURCE_GROUP_COUNT")) { // ctest has allocated none
     return;
   }
-  for (const auto& name : os::variables_with("CTEST_RESOURCE_GROUP_")) {
-    if (name.substr(name.rfind('_')) == "_GPUS") {
+  const std::string prefix = "CTEST_RESOURCE_GROUP_";
+  for (const auto& name : os::variables_with(prefix)) {
+    const auto behind = name.find_first_not_of("0123456789", prefix.size());
+    if (behind != std::string::npos && name.substr(behind) == "_GPUS") {
       os::set_variable(name.c_str(), policy::renumbered_group(os::variable(name.c_str()), before, shown));
     }
   }

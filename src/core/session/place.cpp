@@ -193,7 +193,8 @@ void Place::pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask
       uuids.push_back(device.uuid);
     }
   }
-  show_only(uuids, chosen_.numbered_as_in_cuda ? visible_uuids_ : std::vector<std::string>{});
+  show_only(uuids,
+            began_early() ? std::vector<std::string>{} : visible_uuids_); // else CUDA has its own numbers already
 }
 
 void Place::limit_to_smallest_of(const std::vector<std::size_t>& indices) {
