@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#if defined(__GNUC__) && __cplusplus < 201703L
+#error "gputest needs C++17: remove -std=c++14 or older from CMAKE_CXX_FLAGS or compile options, and set CMAKE_CXX_STANDARD to 17"
+#endif
+
 #include <cstdint>
 #include <string>
 #include <string_view>
