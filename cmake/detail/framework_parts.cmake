@@ -82,25 +82,39 @@ function(_gputest_optimize_for_size target)
 endfunction()
 
 # Finds an installed framework at the end of a directory. The directories below have been added, and do not see what this one imports.
-# So it is imported for all of them at the end of the top directory, after which none adds the framework itself.
+# So all of them see it from the end of the top directory on, after which none adds the framework itself. It is not looked for there
+# again: the top directory may have other languages, or may find another one.
 #
 # _gputest_find_framework(<its target> <another name of the target> <package> [<version>])
 function(_gputest_find_framework target other_target package)
   if(TARGET ${target} OR TARGET ${other_target})
     return()
   endif()
-  set(global GLOBAL)
-  if(NOT CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
-    set(global "")
-    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY \"\${CMAKE_SOURCE_DIR}\"
-      CALL _gputest_find_framework ${target} ${other_target} ${package} ${ARGN})")
-  endif()
+  set(found "")
   set(cached "$CACHE{${package}_DIR}")
-  find_package(${package} ${ARGN} QUIET ${global})
+  if(CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+    find_package(${package} ${ARGN} QUIET GLOBAL)
+  else()
+    find_package(${package} ${ARGN} QUIET)
+    get_property(found DIRECTORY PROPERTY IMPORTED_TARGETS)
+    list(FILTER found INCLUDE REGEX "^${package}::")
+  endif()
   if(cached) # the project may use an older one
     set_property(CACHE ${package}_DIR PROPERTY VALUE "${cached}")
   endif()
+  foreach(name IN LISTS found) # what an imported target links is read in the directory that imports it
+    add_library(gputest::found::${name} INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(gputest::found::${name} INTERFACE ${name})
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY \"\${CMAKE_SOURCE_DIR}\" CALL _gputest_share_found ${name})")
+  endforeach()
   set(${package}_VERSION "${${package}_VERSION}" PARENT_SCOPE)
+endfunction()
+
+function(_gputest_share_found target)
+  if(NOT TARGET ${target})
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(${target} INTERFACE gputest::found::${target})
+  endif()
 endfunction()
 
 # Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds.

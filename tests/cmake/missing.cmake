@@ -83,9 +83,10 @@ add_subdirectory(\"${WORK}/googletest\" googletest)${is_linked}" gputest::main "
 set(keeps_build_tree OFF)
 
 # Other libraries of a framework that is installed, in a directory below the one that finds gputest, and in one beside it.
-file(WRITE "${WORK}/installed/GTestConfig.cmake" "add_library(GTest::gtest INTERFACE IMPORTED)
+# It is looked for once: in another directory a second look may find something else, or fail.
+file(WRITE "${WORK}/installed/GTestConfig.cmake" "add_custom_target(GTest_found_once)\nadd_library(GTest::gtest INTERFACE IMPORTED)
 add_library(GTest::gmock INTERFACE IMPORTED)\nset(GTest_VERSION 1.12.1)\n")
-file(WRITE "${WORK}/installed/Catch2Config.cmake" "add_library(Catch2::Catch2 INTERFACE IMPORTED)\n")
+file(WRITE "${WORK}/installed/Catch2Config.cmake" "add_custom_target(Catch2_found_once)\nadd_library(Catch2::Catch2 INTERFACE IMPORTED)\n")
 file(WRITE "${WORK}/installed/Catch2ConfigVersion.cmake" "set(PACKAGE_VERSION 3.7.1)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
 set(installed "-DGTest_DIR=${WORK}/installed;-DCatch2_DIR=${WORK}/installed")
 file(WRITE "${WORK}/beside/CMakeLists.txt" "${package}\n")
@@ -94,6 +95,7 @@ foreach(finds IN ITEMS "${package}" "${beside}")
   expect(Unused "${finds}" "gputest::main GTest::gmock gputest::catch2 Catch2::Catch2" "^0: $" ${installed})
 endforeach()
 expect(Unused "${beside}\nadd_subdirectory(\"${WORK}/googletest\" googletest)" "gputest::main GTest::gtest" "^0: $" ${installed})
+expect(Unused "${beside}\nadd_library(GTest::gmock INTERFACE IMPORTED GLOBAL)" "gputest::main GTest::gmock" "^0: $" ${installed})
 
 # A GoogleTest of the project's under a name of its own, which the project tells by an alias, in place of the installed one.
 expect(Unused "add_library(own_gtest STATIC main.cpp)\nadd_library(GTest::gtest ALIAS own_gtest)
