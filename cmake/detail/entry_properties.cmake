@@ -132,7 +132,7 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
   string(REGEX REPLACE "^[.]" "0." timeout "${timeout}")
   set(wait_limit "${${prefix}WAIT_LIMIT}")
   set(keywords ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG DEFAULT_PROCESSES_PER_DEVICE)
-  if(${prefix}PLAIN)
+  if(${prefix}PLAIN) # the launcher knows it by the log that it lacks (src/tool/launcher.cpp)
     set(keywords ENTRY MEMORY)
   elseif(NOT wait_limit STREQUAL "" AND timeout STREQUAL "")
     set(timeout 1500) # as include(CTest) says, which counts the time spent waiting

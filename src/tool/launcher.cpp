@@ -217,9 +217,9 @@ void report_to(const policy::ReportTarget& watcher, bool skipped, const std::str
 /// What launch_command() does, but for what it tells the launcher above of an error.
 ExitCode run(Launch launch, const policy::ReportTarget& watcher) {
   auto& program = launch.command.front();
-  if (watcher.ctest) { // a script of an entry that nobody watches has its GPUTEST_ENTRY, and CTest runs the script
-    const auto ctest = os::find_ctest();
-    program = !ctest || ctest->pid == os::parent_of(os::own_pid()) ? supervise::find_as_ctest(program) : program;
+  // A script of an entry that nobody watches has its GPUTEST_ENTRY, too, but no such log.
+  if (watcher.ctest && !os::variable("GPUTEST_DEFAULT_LOG").empty()) {
+    program = supervise::find_as_ctest(program);
   }
   if (program.empty() && !watcher.believes_exit_code()) {
     fail_without_exit_code(watcher, "the entry");

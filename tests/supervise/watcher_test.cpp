@@ -122,14 +122,18 @@ TEST_F(Watcher, says_that_tests_cannot_report_without_proc) {
   EXPECT_THAT(result.output, HasSubstr("Mount /proc"));
 }
 
-TEST_F(Watcher, looks_for_a_program_as_ctest_does_only_where_ctest_has_started_it) {
-  folder_write("uname", "#!/bin/sh\nexit 3\n");
-  const std::string properties = "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_MEMORY=none\"";
-  add_command("entry", {TOOL, "run", "--", "uname"}, properties);
-  add_command("script_of_an_entry", {"/bin/sh", "-c", "'" TOOL "' run -- uname && exit"}, properties);
+TEST_F(Watcher, looks_for_a_program_as_ctest_does_only_for_an_entry_that_it_watches) {
+  folder_write("uname", "#!/bin/sh\necho as ctest $GPUTEST_PATH\n");
+  const std::string script = "'" TOOL "' run -- uname; exit $?"; // sh does not become the tool
+  const std::string unwatched = "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_MEMORY=none";
+  const auto watched = unwatched + ";GPUTEST_DEFAULT_LOG=Testing/gputest;GPUTEST_PATH=*\"";
+  add_command("entry", {TOOL, "run", "--", "uname"}, watched);
+  add_command("entry_below_a_checker", {"/bin/sh", "-c", script}, watched);
+  add_command("script_of_an_entry", {"/bin/sh", "-c", script}, unwatched + "\"");
   const auto results = run();
-  EXPECT_EQ(results.at("entry").word, "Failed");
-  EXPECT_EQ(results.at("script_of_an_entry").word, "Passed") << results.at("script_of_an_entry").output;
+  EXPECT_THAT(results.at("entry").output, HasSubstr("as ctest\n"));
+  EXPECT_THAT(results.at("entry_below_a_checker").output, HasSubstr("as ctest\n"));
+  EXPECT_THAT(results.at("script_of_an_entry").output, Not(HasSubstr("as ctest")));
 }
 
 /// The property by which an entry has its settings, as gpu_add_test() writes it.
