@@ -45,11 +45,11 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
   _gputest_complete_limit("${settings}" "${TIMEOUT_AFTER_MATCH}" "${TIMEOUT_SIGNAL_NAME}" "${TIMEOUT_SIGNAL_GRACE_PERIOD}" settings)
-  _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
   if(NOT memory_class STREQUAL "host") # else nobody looks for its program but CTest
     _gputest_changes_of_path("${ENVIRONMENT}" "${of_the_user}" changes)
-    string(APPEND ENVIRONMENT_MODIFICATION "${changes}")
+    string(APPEND settings "${changes}")
   endif()
+  _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
   if("gpu" IN_LIST own_labels AND COMMAND _gputest_use_portable_mode)
     get_property(locks TEST "${name}" PROPERTY RESOURCE_LOCK)
     list(REMOVE_ITEM locks gpu)

@@ -16,17 +16,16 @@ function(_gputest_watcher prefix result)
 endfunction()
 
 # Elements for ENVIRONMENT_MODIFICATION, each after a `;`, if the user's properties of these names change PATH. They change GPUTEST_PATH
-# likewise, in which `*` is the PATH of ctest: CTest looks for a program there, and no test sees it otherwise. No `*`: it is replaced.
+# likewise, in which `*` is the PATH of ctest: CTest looks for a program there, and no test sees it otherwise. It is empty if ctest's is
+# replaced, and if a folder has a bracket, which would join the elements that follow.
 function(_gputest_changes_of_path environment modification result)
   string(REGEX MATCHALL ";PATH=([^;\\]|\\\\.)*" changes ";${modification}")
-  set(of_ctest "*")
-  if(";${environment}" MATCHES ";PATH=")
-    set(of_ctest "")
-  endif()
-  if("${of_ctest}" STREQUAL "" OR NOT "${changes}" STREQUAL "")
+  if(";${environment}" MATCHES ";PATH=" OR "${changes}" MATCHES "[][]")
+    set(changes ";GPUTEST_PATH=set:")
+  elseif(NOT "${changes}" STREQUAL "")
     string(REGEX REPLACE ";+PATH=" ";GPUTEST_PATH=" changes "${changes}")
     string(REGEX REPLACE "(;GPUTEST_PATH=)(reset|unset):" "\\1set:" changes "${changes}")
-    string(PREPEND changes ";GPUTEST_PATH=set:${of_ctest}")
+    string(PREPEND changes ";GPUTEST_PATH=set:*")
   endif()
   set(${result} "${changes}" PARENT_SCOPE)
 endfunction()

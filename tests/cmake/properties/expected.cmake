@@ -60,6 +60,12 @@ expect_command("in C:\\" [==[["/usr/bin/env", "GPUTEST_TEST=in C:\\", "<gputest_
 expect_property("in C:\\" ENVIRONMENT_MODIFICATION "[${own}, \"A=set:1\"]")
 expect_settings(odd_values GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1
   THEN "A=set:[gpu;B=set:$x @y@ #z '")
+expect_settings(odd_before_path GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:auto GPUTEST_GPUS=set:1
+  THEN GPUTEST_PATH=set:* GPUTEST_PATH=path_list_prepend:/b "A=set:[gpu;PATH=path_list_prepend:/b")
+expect_property(odd_path_open ENVIRONMENT_MODIFICATION
+  "[${own}, \"GPUTEST_TEST=set:odd_path_open\", \"GPUTEST_PATH=set:\", \"PATH=path_list_prepend:/b[\"]")
+expect_property(odd_path_close ENVIRONMENT_MODIFICATION
+  "[${own}, \"GPUTEST_TEST=set:odd_path_close\", \"GPUTEST_PATH=set:\", \"PATH=path_list_prepend:/b]\"]")
 expect_property(odd_values LABELS [=[["[slow", "gpu", "gpu_small", "mine"]]=])
 expect_property(odd_ends LABELS [==[["a]", "gpu", "gpu_small"]]==])
 expect_property(odd_ends ENVIRONMENT_MODIFICATION
@@ -146,7 +152,7 @@ expect_command(linked_by_condition [=[["<gputest_entry>", "--watch", "<linked_by
 expect_property(own_environment ENVIRONMENT [=[["A=1", "B=2"]]=])
 expect_settings(own_environment GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:medium GPUTEST_GPUS=set:1)
 expect_settings(replaced GPUTEST_ENTRY=set:ctest GPUTEST_MEMORY=set:large GPUTEST_GPUS=set:1 GPUTEST_LARGE=set:wait GPUTEST_TIMEOUT=set:30
-  THEN A=set:1 PATH=path_list_prepend:/b GPUTEST_PATH=set:* GPUTEST_PATH=path_list_prepend:/b)
+  THEN GPUTEST_PATH=set:* GPUTEST_PATH=path_list_prepend:/b A=set:1 PATH=path_list_prepend:/b)
 expect_property(replaced LABELS [=[["gpu", "gpu_large", "mine"]]=])
 expect_property(replaced TIMEOUT 90.0)
 expect_property(replaced TIMEOUT_AFTER_MATCH null)
