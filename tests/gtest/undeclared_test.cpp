@@ -444,6 +444,12 @@ TEST_F(Undeclared, test_runs_once_more_alone_if_another_gave_back_what_it_had_ta
                                    "its device without a lease. It runs once more, alone. "));
 }
 
+TEST_F(Undeclared, test_that_had_all_of_a_device_fails_by_itself) {
+  const Ended ended = start_watched("fails_after_it_had_all").finish();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, Not(HasSubstr("once more")));
+}
+
 TEST_F(Undeclared, test_that_others_leave_no_room_without_a_lease_runs_once_more_alone) {
   const auto start_watched_set_up = [&](const std::string& size) {
     set("SET_UP", size);

@@ -301,14 +301,16 @@ std::optional<Bytes> Measuring::taken_by_others(const ledger::Blocked& beyond, B
     if (wanted == Bytes{} || wanted > leased + granularity_of_drivers) {
       return std::nullopt; // the device has refused it nothing, or nothing that it might have
     }
-    if (allowance_.request.is_estimated()) {
+    const Bytes room = place_.smallest_usable() - place_.overhead().bytes(); // alone
+    if (allowance_.request.is_estimated() && wanted + growth_of_a_context <= room) {
       return taken; // others had it then, and may have given it back since
     }
     asked = wanted - left_of(own);
   }
   const auto device = place_.chosen().indices.front();
   const Bytes free = place_.machine()->usable_bytes(device) - Bytes{place_.machine()->used_bytes(device)};
-  const bool explains = allowance_.request.is_estimated() || asked - free <= taken;
+  const bool explains =
+      allowance_.request.is_estimated() ? !beyond.excesses.empty() || beyond.external_bytes > 0 : asked - free <= taken;
   return asked > free && explains ? std::optional{taken} : std::nullopt;
 }
 

@@ -182,6 +182,19 @@ TEST(Undeclared, fails_late) {
   }
 }
 
+TEST(Undeclared, fails_after_it_had_all) {
+  std::vector<SimulatedBuffer> all;
+  EXPECT_THROW(
+      {
+        for (;;) {
+          all.emplace_back(1_MiB);
+        }
+      },
+      gputest::OutOfMemory);
+  all.clear();
+  EXPECT_NE(attempt(), "1") << "of what it says about 'out of memory'";
+}
+
 /// Takes memory in SetUpTestSuite(), without a lease: as many MiB as SET_UP says.
 class SetUp : public testing::Test {
 public:
