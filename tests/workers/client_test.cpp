@@ -410,6 +410,16 @@ TEST_F(WorkerCase, runs_the_next_case_in_another_worker_when_undeclared_ones_hav
   EXPECT_THAT(results.at("second").output, HasSubstr("changed its process: 400 MiB of device memory are left\n"));
 }
 
+TEST_F(WorkerCase, runs_the_next_case_in_the_same_worker_when_an_undeclared_one_has_freed_what_another_left) {
+  for (const std::string name : {"first", "second"}) {
+    add("Undeclared.exchanges_200_mib", name, {}, "GPUTEST_MEMORY=auto");
+  }
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("first").processes, results.at("second").processes);
+  EXPECT_EQ(results.at("Plain.b").processes, results.at("second").processes) << results.at("second").output;
+}
+
 TEST_F(WorkerCase, runs_by_a_new_worker_what_was_built_anew) {
   fs::copy_file(CASES, path("cases"));
   add("Plain.a", "before", {}, "", "", path("cases"));

@@ -281,7 +281,6 @@ void Gate::add(const Measured& measured) {
   TestRun::of_process().note_peak(is_known ? std::optional{measured.peak} : std::nullopt);
   if (measured.left) {
     findings_.left = findings_.left.value_or(Bytes{}) + *measured.left;
-    left_ += held_.request.keeps == Bytes{} ? *measured.left : Bytes{};
   }
 }
 
@@ -396,8 +395,9 @@ bool Gate::resume() {
 }
 
 std::string Gate::memory_left() const {
-  const bool is_much = left_ > policy::to_memory_request(MemoryClass::small, place_.chosen().smallest).bytes;
-  return is_much ? to_string(left_) + " of device memory are left" : "";
+  const Bytes left = measuring_.still_left();
+  const bool is_much = left > policy::to_memory_request(MemoryClass::small, place_.chosen().smallest).bytes;
+  return is_much ? to_string(left) + " of device memory are left" : "";
 }
 
 std::optional<int> Gate::leave_descriptor() const {

@@ -156,7 +156,6 @@ private:
   Held held_;
   std::string broken_by_;         ///< state broken: the test after which nothing is leased, and why; empty: not broken
   bool has_left_ = false;         ///< a test has left memory allocated: what the process has is not its context alone
-  Bytes left_;                    ///< of that, what they may not keep
   std::string unleased_;          ///< what took memory without a lease, and how much; empty: nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
   bool is_announced_ = false;     ///< `gputest: admitted` was written, which the first lease does in any case

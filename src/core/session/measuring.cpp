@@ -222,6 +222,11 @@ void Measuring::judge_leaks(Measured& measured, const std::vector<devices::Devic
   const auto& devices = exact ? measured.usage.devices : left;
   if (exact || !left.empty()) {
     measured.left = all_left(devices);
+    if (exact && allowance_.keeps == Bytes{}) {
+      leaving_periods_.insert(measured.usage.period);
+    } else if (allowance_.keeps == Bytes{}) {
+      left_ += *measured.left;
+    }
   }
   if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
     runlog::write("leak", runlog::JsonObject{}.text("text", leak), allowance_.test);
@@ -256,6 +261,18 @@ void Measuring::conclude(Consequence consequence, const std::string& text, Measu
 std::optional<Bytes> Measuring::allocated() const {
   const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
   return usage.evidence == Evidence::exact ? std::optional{all_left(usage.devices)} : std::nullopt;
+}
+
+Bytes Measuring::still_left() const {
+  Bytes all = left_;
+  const auto usage = leaving_periods_.empty() ? devices::Usage{} : meter_->so_far();
+  for (const auto& device : usage.devices) {
+    for (const auto& [period, bytes] : device.kept) {
+      all += leaving_periods_.count(period) != 0 ? bytes : Bytes{};
+    }
+    all += leaving_periods_.count(usage.period) != 0 ? left_of(device) : Bytes{};
+  }
+  return all;
 }
 
 /// What the lease's holder has allocated by now, and has asked for in vain, if that is known.

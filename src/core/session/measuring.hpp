@@ -51,6 +51,10 @@ public:
   /// What the lease's holder has allocated of all devices by now; nullopt: no lease, or not known exactly.
   [[nodiscard]] std::optional<Bytes> allocated() const;
 
+  /// What holders of leases that may keep nothing have left of all devices: where that is known exactly, what is not
+  /// freed by now.
+  [[nodiscard]] Bytes still_left() const;
+
   /// For the message about a lease's holder that ran out of memory: what it has allocated, and asked for in vain.
   [[nodiscard]] OwnUse own_use() const;
 
@@ -121,6 +125,10 @@ private:
   Bytes overhead_before_;                                          ///< when it began
   std::uint64_t children_before_ = 0;                              ///< when it began
   std::map<std::string, std::set<std::uint64_t>> keeping_periods_; ///< in which memory could be kept, by who_may_keep()
+
+  // Of the leases before, of those that may keep nothing.
+  std::set<std::uint64_t> leaving_periods_; ///< where memory that is left is known exactly
+  Bytes left_;                              ///< elsewhere
 
   // Without a lease.
   std::string watched_;           ///< the test; empty: none

@@ -23,6 +23,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -196,6 +197,11 @@ struct Undeclared : ::testing::Test {
   void SetUp() override { begin(); }
 };
 TEST_F(Undeclared, takes_most) { const gputest::SimulatedBuffer buffer{gputest::Bytes{3ULL << 30U}}; }
+TEST_F(Undeclared, exchanges_200_mib) {
+  static std::unique_ptr<gputest::SimulatedBuffer> cache;
+  cache.reset();
+  cache = std::make_unique<gputest::SimulatedBuffer>(gputest::Bytes{200U << 20U});
+}
 TEST_F(Undeclared, leaves_200_mib) { static_cast<void>(new gputest::SimulatedBuffer{gputest::Bytes{200U << 20U}}); }
 
 struct Large : gputest::LargeTest {
