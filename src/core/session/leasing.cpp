@@ -131,12 +131,13 @@ ledger::Result Gate::lease_where_it_may_wait(const ledger::Ledger::LeaseRequest&
   const os::PauseTimeLimit waits{patience.until - os::KernelClock::now()};
   auto at_once = patience;
   at_once.may_wait = false;
+  auto as_long = patience;
   auto notice_at = os::KernelClock::now() + patience.notice_after;
   do {
     auto seen = ledger.lease(request, at_once);
     const auto& others = seen.blocked.blockers;
     const auto now = os::KernelClock::now();
-    if (seen.kind == Kind::would_wait && now >= patience.until) {
+    if (seen.kind == Kind::would_wait && now >= as_long.until) {
       seen.kind = Kind::timed_out;
     }
     if (seen.kind != Kind::would_wait) {
@@ -147,11 +148,18 @@ ledger::Result Gate::lease_where_it_may_wait(const ledger::Ledger::LeaseRequest&
     }
     if (now >= notice_at) {
       patience.on_wait(seen.blocked);
-      notice_at = patience.notice_every.count() > 0 ? now + patience.notice_every : patience.until;
+      notice_at = patience.notice_every.count() > 0 ? now + patience.notice_every : os::KernelClock::time_point::max();
     }
     os::KernelClock::duration pause = look_for_room;
+    const auto begin = os::KernelClock::now();
     static_cast<void>(os::KernelClock::poll(nullptr, 0, pause));
-    result = ledger.lease(request, patience);
+    const auto end = os::KernelClock::now();
+    const auto stood_still = end - begin - look_for_room;
+    if (stood_still > look_for_room) {
+      as_long.until += stood_still; // stopped, maybe with those for whom it waits
+      const os::PauseTimeLimit for_longer{as_long.until - end};
+    }
+    result = ledger.lease(request, as_long);
   } while (result.kind == Kind::unannounced);
   return result;
 }

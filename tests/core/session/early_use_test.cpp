@@ -3,7 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <csignal>
+#include <fstream>
 #include <thread>
+
+#include <sys/syscall.h>
 
 namespace gputest::tests {
 namespace {
@@ -68,6 +73,24 @@ TEST_F(EarlyUse, is_on_the_ledger_at_once_where_there_is_no_room_and_waits_while
   wait_for(suite, policy::Stage::inside);
   EXPECT_EQ(holder.finish().exit_code, 0);
   EXPECT_EQ(suite.finish().exit_code, 0);
+}
+
+TEST_F(EarlyUse, comes_no_nearer_to_its_wait_limit_while_it_is_stopped) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
+  auto holder = start_holder();
+  set("EARLY", "0");
+  set("GPUTEST_WAIT_LIMIT", "1s");
+  auto suite = start("early", {"--gtest_filter=Early.asks_for_more"});
+  for (long call = -1; call != SYS_ppoll; std::this_thread::yield()) {
+    std::ifstream{"/proc/" + std::to_string(suite.pid()) + "/syscall"} >> call;
+  }
+  suite.kill(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds{1});
+  suite.kill(SIGCONT);
+  suite.wait_for_err(" waits for 2 GiB");
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 
 TEST_F(EarlyUse, does_not_wait_for_who_waits_for_its_context_and_runs_again_if_its_entry_declares_nothing) {
