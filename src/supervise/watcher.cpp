@@ -85,7 +85,7 @@ std::string find_as_ctest(const std::string& program) {
   }
   const auto before_path = folders.size();
   if (folder_of_program.empty()) {
-    for (const auto& folder : os::folders_in(path)) {
+    for (const auto& folder : policy::parts_of(path, ':')) {
       folders.emplace_back(folder.empty() ? "/" : folder);
     }
   }

@@ -4,6 +4,7 @@
 #include "core/os/file.hpp"
 #include "core/os/program_output.hpp"
 #include "core/os/shared_library.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -101,7 +102,7 @@ FoundCommand find_command(const std::string& command, const std::optional<std::s
   }
   int worst = ENOENT;
   // execvp() uses these two folders if PATH is not set. An empty one is the working directory, also after a last ':'.
-  for (const auto& folder : os::folders_in(path.value_or("/bin:/usr/bin") + ":")) {
+  for (const auto& folder : policy::parts_of(path.value_or("/bin:/usr/bin") + ":", ':')) {
     const auto file = (folder.empty() ? "." : folder) + "/" + command;
     const int error = os::why_not_executable(file);
     if (error == 0) {

@@ -2,7 +2,6 @@
 #include "tool/launcher.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
 #include "core/os/test_status_page.hpp"
@@ -174,7 +173,7 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
     });
   }
   std::vector<std::pair<std::string, std::string>> allocated;
-  for (const auto& name : os::variables_with("CTEST_RESOURCE_GROUP_")) {
+  for (const auto& name : settings::variables_of_allocation(os::read_variable)) {
     allocated.emplace_back(name, os::variable(name.c_str()));
   }
   Plan plan;

@@ -9,7 +9,6 @@
 #include "supervise/events.hpp"
 #include "supervise/orphan.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -230,15 +229,7 @@ std::string read_from(const Descriptor& file, off_t offset) {
   return text;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
+std::vector<std::string> lines_of(const std::string& text) { return policy::parts_of(text, '\n'); }
 
 std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name) {
   return std::chrono::milliseconds{std::strtol(contents_of(folder, name).c_str(), nullptr, 10)};

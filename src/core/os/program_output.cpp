@@ -4,7 +4,6 @@
 #include "core/os/file.hpp"
 #include "core/os/kernel_clock.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -143,16 +142,6 @@ int why_not_executable(const std::string& path) {
     return errno;
   }
   return S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0 ? 0 : EACCES;
-}
-
-std::vector<std::string> folders_in(const std::string& path) {
-  std::vector<std::string> folders;
-  for (std::size_t begin = 0; begin < path.size();) {
-    const auto end = std::min(path.find(':', begin), path.size());
-    folders.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return folders;
 }
 
 ChildAnswer ask_in_child(const std::function<std::string()>& answer, std::chrono::milliseconds longest) {

@@ -24,9 +24,6 @@ int become(std::vector<std::string> command);
 /// The errno value with which the program at `path` could not be executed, 0 if it can.
 [[nodiscard]] int why_not_executable(const std::string& path);
 
-/// The folders of a PATH, of which an empty one is meant as it is written; none after a last ':'.
-[[nodiscard]] std::vector<std::string> folders_in(const std::string& path);
-
 /// What came of a child that was asked something.
 struct ChildAnswer {
   enum class Kind { answered, no_child, late, crashed };

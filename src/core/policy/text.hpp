@@ -53,6 +53,10 @@ namespace gputest::policy {
 /// The text with a newline at its end, unless it has one or is empty. Pure.
 [[nodiscard]] std::string in_whole_lines(std::string text);
 
+/// The parts between separators, also empty ones, such as the lines of a text or the folders of a PATH; none after a
+/// last separator. Pure.
+[[nodiscard]] std::vector<std::string> parts_of(const std::string& text, char separator);
+
 /// `1 case`, `2 cases`. Pure.
 [[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
 

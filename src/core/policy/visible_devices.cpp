@@ -179,9 +179,8 @@ std::string renumbered_group(const std::string& group, const std::vector<std::st
   std::string renumbered;
   for (const auto& slot : slots_of({group})) {
     auto text = slot.text;
-    if (read_index(slot.id, SIZE_MAX)) {
-      const auto index = read_index(slot.id, uuids.size());
-      const auto device = index ? std::find(shown.begin(), shown.end(), uuids[*index]) : shown.end();
+    if (const auto index = read_index(slot.id, SIZE_MAX)) {
+      const auto device = *index < uuids.size() ? std::find(shown.begin(), shown.end(), uuids[*index]) : shown.end();
       const auto number = device == shown.end() ? 0 : device - shown.begin();
       text.replace(text.find("id:") + 3, slot.id.size(), std::to_string(number));
     }

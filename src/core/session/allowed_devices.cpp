@@ -36,12 +36,11 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   for (const std::size_t index : allowed.visible) {
     allowed.visible_uuids.push_back(uuids[index]);
   }
-  if (settings.lease_of != settings::lease_above) { // the numbers are those before that lease's devices were shown
-    allowed.indices = allowed.visible;
-    return allowed;
-  }
+  // Below another lease the numbers are those before that lease's devices were shown.
   const auto& groups = settings.resource_groups;
-  const auto allocation = policy::ctest_allocation(settings.resource_group_count, groups, allowed.visible_uuids);
+  const auto allocation = settings.lease_of == settings::lease_above
+                              ? policy::ctest_allocation(settings.resource_group_count, groups, allowed.visible_uuids)
+                              : std::nullopt;
   if (!allocation) {
     allowed.indices = allowed.visible;
     return allowed;
@@ -69,15 +68,11 @@ void show_only(const std::vector<std::string>& uuids, const std::vector<std::str
 
 void renumber_allocation() {
   const auto& [before, shown] = numbering();
-  if (before.empty() || !os::read_variable("CTEST_RESOURCE_GROUP_COUNT")) { // ctest has allocated none
+  if (before.empty()) {
     return;
   }
-  const std::string prefix = "CTEST_RESOURCE_GROUP_";
-  for (const auto& name : os::variables_with(prefix)) {
-    const auto behind = name.find_first_not_of("0123456789", prefix.size());
-    if (behind != std::string::npos && name.substr(behind) == "_GPUS") {
-      os::set_variable(name.c_str(), policy::renumbered_group(os::variable(name.c_str()), before, shown));
-    }
+  for (const auto& name : settings::variables_of_allocation(os::read_variable)) {
+    os::set_variable(name.c_str(), policy::renumbered_group(os::variable(name.c_str()), before, shown));
   }
 }
 

@@ -65,7 +65,8 @@ std::string listed(const InOrder& texts) {
 
 std::atomic<detail::Notation> notation_of_process{detail::Notation::annotations};
 
-/// A process's test or command, and its pid. That means nothing here if it is of another pid namespace.
+/// A process's test or command, and in a parenthesis that stays open its pid. That means nothing here if it is of
+/// another pid namespace.
 std::string named(const ledger::Record& record) {
   const auto here = os::pids_identity();
   const bool is_of_here = record.pids == here || record.pids == 0 || here == 0;

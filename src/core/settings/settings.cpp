@@ -48,18 +48,6 @@ Request estimated_request(const ReadVariable& read) {
   return request;
 }
 
-/// What ctest has given the test of a resource type, by groups. A group may have other types only.
-std::vector<std::string> groups_of_type(const ReadVariable& read, const std::string& type) {
-  std::vector<std::string> groups;
-  const auto count = std::strtoul(text_of(read, "CTEST_RESOURCE_GROUP_COUNT", "0").c_str(), nullptr, 10);
-  for (std::size_t i = 0; i < std::min(count, 4096UL); ++i) {
-    if (const auto group = read(("CTEST_RESOURCE_GROUP_" + std::to_string(i) + "_" + type).c_str())) {
-      groups.push_back(*group);
-    }
-  }
-  return groups;
-}
-
 /// Slurm's own list of the job's devices: it counts if CUDA_VISIBLE_DEVICES was removed from the environment.
 std::optional<DeviceRestriction> job_devices(const ReadVariable& read) {
   if (!read("SLURM_JOB_ID")) {
@@ -169,7 +157,9 @@ Settings parse_settings(const ReadVariable& read) {
   }
   settings.job_devices = job_devices(read);
   settings.resource_group_count = read("CTEST_RESOURCE_GROUP_COUNT");
-  settings.resource_groups = groups_of_type(read, "GPUS");
+  for (const auto& name : variables_of_allocation(read)) {
+    settings.resource_groups.push_back(*read(name.c_str()));
+  }
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", lease_above);
   settings.meter = word_of<MeterSetting>(read, "GPUTEST_METER");
@@ -252,6 +242,17 @@ std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::s
   const auto& list = settings.job_devices->value;
   const auto named = static_cast<std::size_t>(std::count(list.begin(), list.end(), ',')) + 1;
   return named < devices ? settings.job_devices : std::nullopt;
+}
+
+std::vector<std::string> variables_of_allocation(const ReadVariable& read) {
+  std::vector<std::string> names;
+  const auto count = std::strtoul(text_of(read, "CTEST_RESOURCE_GROUP_COUNT", "0").c_str(), nullptr, 10);
+  for (std::size_t i = 0; i < std::min(count, 4096UL); ++i) {
+    if (auto name = "CTEST_RESOURCE_GROUP_" + std::to_string(i) + "_GPUS"; read(name.c_str())) {
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
 }
 
 std::optional<std::string> chosen_log_folder() {

@@ -50,6 +50,10 @@ inline constexpr const char* lease_above = "above";
 /// What entry_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Entry parse_entry(const ReadVariable& read);
 
+/// The names of the variables that say what ctest has allocated of the resource type `gpus`, by groups. A group may
+/// have other types only. None if ctest has allocated nothing.
+[[nodiscard]] std::vector<std::string> variables_of_allocation(const ReadVariable& read);
+
 /// What makes a process run one case after another.
 struct WorkerRequest {
   /// GPUTEST_WORKER: `<version>:<supervisor's socket>:<ctest's pid>:<shared|own>:<supervisor's page>:<why started>`.

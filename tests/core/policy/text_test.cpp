@@ -54,6 +54,13 @@ TEST(InWholeLines, ends_the_last_line_if_it_is_unfinished) {
   EXPECT_EQ(in_whole_lines(""), "");
 }
 
+TEST(Parts, may_be_empty_but_for_the_last) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(parts_of("a::b", ':'), (Parts{"a", "", "b"}));
+  EXPECT_EQ(parts_of(":a:", ':'), (Parts{"", "a"}));
+  EXPECT_EQ(parts_of("", ':'), Parts{});
+}
+
 TEST(Counted, has_the_plural_but_for_one) {
   EXPECT_EQ(counted(0, "case"), "0 cases");
   EXPECT_EQ(counted(1, "case"), "1 case");
