@@ -124,13 +124,24 @@ std::string wait_for_end_of(const Relays& relays, TimeLeft time_left, Wait wait,
 
 /// As long as one exists, a signal to the process group of this process and its command reaches the command alone, and
 /// what reaches this process was sent to it and is to be passed on.
+///
+/// What watches an entry leaves the session of its group for good. In a session without job control, as of CI, the
+/// group of ctest is orphaned. With a parent in another group of its session, a command would end that: processes in
+/// the group would stop for the terminal's signals, and once no such command is left, the kernel ends the group by
+/// SIGHUP if a process in it is stopped (POSIX, _exit()). Its later commands are in its session, and end with its
+/// parent, as by Ctrl-C.
 class ProcessGroup {
 public:
-  ProcessGroup() : first_{::getpgrp()}, leads_{first_ == ::getpid()} {}
+  explicit ProcessGroup(bool leaves_session)
+      : first_{::getpgrp()}, leads_{first_ == ::getpid()}, leaves_session_{leaves_session} {
+    if (has_left_session_) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    }
+  }
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
   ~ProcessGroup() {
-    if (!leads_) {
+    if (!leads_ && !leaves_session_) {
       ::setpgid(0, first_); // it may be gone
     }
   }
@@ -143,7 +154,9 @@ public:
   }
   /// When it has become the command.
   void leave() const {
-    if (!leads_) {
+    if (leaves_session_) { // no leader can, and a leader has no group to leave
+      has_left_session_ = has_left_session_ || ::setsid() > 0;
+    } else if (!leads_) {
       ::setpgid(0, 0);
     }
   }
@@ -154,8 +167,10 @@ public:
   [[nodiscard]] bool shares_terminal() const { return !leads_; }
 
 private:
+  inline static bool has_left_session_ = false;
   pid_t first_;
   bool leads_;
+  bool leaves_session_;
 };
 
 /// Ends the processes below this one that run tests, since one of them was stopped and waits for this: so none sees
@@ -216,7 +231,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   if (!sources.can_wait()) {
     return {errno};
   }
-  const ProcessGroup group;
+  const ProcessGroup group{watch.page != nullptr};
 
   static_cast<void>(std::fflush(nullptr)); // the command writes behind it
   const auto begun = KernelClock::now();

@@ -4,6 +4,7 @@
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
+#include "supervise/descendants.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
@@ -455,6 +456,48 @@ TEST(SupervisedCommand, gets_a_signal_to_its_process_group_once) {
 #endif
   EXPECT_EQ(times_of_a_signal_to_the_group(false), 1);
   EXPECT_EQ(times_of_a_signal_to_the_group(true), 1);
+}
+
+/// The exit status of a watched command whose parent's parent leads a session without job control.
+int end_in_a_session_without_job_control(const std::string& script) {
+  return tests::in_child([&] {
+    ::setsid();
+    return tests::in_child([&] {
+      os::TestStatusPage page;
+      const auto end = run_supervised({"sh", "-c", script}, {{}, &page, {}});
+      end_descendants();
+      return end.status;
+    });
+  });
+}
+
+TEST(SupervisedCommand, leaves_its_process_group_orphaned_as_it_is) {
+  EXPECT_EQ(end_in_a_session_without_job_control("kill -TSTP $$; exit 3"), 3) << "a group without a shell never stops";
+  EXPECT_EQ(end_in_a_session_without_job_control("sleep 1000 >/dev/null 2>&1 & kill -STOP $!\n"
+                                                 "until grep -q '^State:.T' /proc/$!/status; do :; done; exit 3"),
+            3)
+      << "the kernel ends a group by SIGHUP that becomes orphaned with a stopped process";
+}
+
+TEST(SupervisedCommand, ends_with_the_parent_of_its_watcher_if_it_runs_again) {
+  const tests::PrivateFolder folder;
+  const std::string fifo = folder.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const pid_t parent = tests::start_child([&] {
+    return tests::in_child([&] {
+      for (const std::string& script : {std::string{"exit 0"}, "exec 3>" + fifo + "; echo here >&3; exec sleep 1000"}) {
+        os::TestStatusPage page;
+        static_cast<void>(run_supervised({"sh", "-c", script}, {{}, &page, {}}));
+      }
+      return 0;
+    });
+  });
+  std::ifstream said{fifo};
+  std::string line;
+  EXPECT_TRUE(std::getline(said, line));
+  ::kill(parent, SIGKILL);
+  EXPECT_EQ(tests::end_of(parent), -SIGKILL);
+  EXPECT_FALSE(std::getline(said, line)) << "blocks as long as the command runs";
 }
 
 TEST(EndOfAProcess, is_told_and_brought_about_whatever_the_process_has_inherited) {
