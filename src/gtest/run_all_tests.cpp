@@ -183,7 +183,10 @@ int run_all_tests() {
     return run_cases(*worker);
   }
   Adapter::instance().begin_program(); // GoogleTest may end the process before it calls a listener
-  return Adapter::instance().exit_code(RUN_ALL_TESTS());
+  const int result = RUN_ALL_TESTS();
+  const int code = Adapter::instance().exit_code(result);
+  const bool is_skip = code == skipped_exit_code || code == unwatched_skip_code;
+  return is_skip && detail::TestRun::of_process().in_entry() ? result : code; // the end of the process tells of a skip
 }
 
 } // namespace gputest

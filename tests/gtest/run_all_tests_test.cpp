@@ -189,6 +189,17 @@ TEST_F(RunAllTests, may_be_replaced_by_an_environment_alone) {
   EXPECT_EQ(skipped.exit_code, 77) << skipped.out << skipped.err;
 }
 
+TEST_F(RunAllTests, returns_what_googletest_does_in_an_entry_whose_process_tells_of_a_skip) {
+  set("KNOWS_ONE_FAILURE", "1");
+  set("GPUTEST_DEVICES", "none");
+  EXPECT_EQ(run("own_main").exit_code, 1) << "nobody else would see that nothing ran";
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended skipped = run("own_main");
+  EXPECT_EQ(skipped.exit_code, 77) << skipped.out << skipped.err;
+  set("GPUTEST_FORBID_SKIP", "1");
+  EXPECT_EQ(run("own_main").exit_code, 1);
+}
+
 TEST_F(RunAllTests, is_missed_by_the_fixtures_of_an_executable_without_it) {
   const std::string remedy = "link gputest::main in place of gtest_main, or end your main() with "
                              "`return gputest::run_all_tests();`";
