@@ -71,7 +71,10 @@ struct Settings {
   std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
   std::optional<std::string> resource_group_count;  ///< CTest's own allocation: CTEST_RESOURCE_GROUP_COUNT
   std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
-  std::optional<MpiRank> rank;                      ///< nullopt if the process is not a rank
+  /// The devices that the numbers there count, if a process above has chosen of them (GPUTEST_ALLOCATION); empty: those
+  /// of visible_devices or job_devices.
+  std::vector<std::string> allocation_counts;
+  std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
   /// The holder of the parent lease, from GPUTEST_LEASE_OF; empty: there is none. `above` is any process above this one
   /// that holds a lease: something between the two may have cleared the environment.
   std::string lease_of;

@@ -393,7 +393,7 @@ Bytes choose(const Settings& settings, std::size_t gpus, std::size_t turn) {
     smallest = std::min(smallest, machine->usable_bytes(index));
     uuids.push_back(devices[index].uuid);
   }
-  session::show_only(uuids, allowed.visible_uuids);
+  session::show_only(uuids, allowed.counted);
   return smallest;
 }
 

@@ -7,6 +7,7 @@
 #include "core/os/test_status_page.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
+#include "core/session/allowed_devices.hpp"
 #include "core/session/gate.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
@@ -25,7 +26,6 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gputest::tool {
@@ -172,9 +172,8 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
       notice.print_if_due(*page);
     });
   }
-  std::vector<std::pair<std::string, std::string>> allocated;
-  for (const auto& name : settings::variables_of_allocation(os::read_variable)) {
-    allocated.emplace_back(name, os::variable(name.c_str()));
+  if (is_script(found.file)) { // it may choose devices itself by ctest's numbers
+    session::keep_allocation();
   }
   Plan plan;
   plan.requests.push_back(entry.request);
@@ -188,11 +187,6 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
     return report(outcome, watcher);
   }
 
-  if (is_script(found.file)) { // it may choose devices itself by the numbers that ctest has
-    for (const auto& [name, value] : allocated) {
-      os::set_variable(name.c_str(), value);
-    }
-  }
   gate.hand_over();
   if (watcher.ctest && !os::has_valgrind()) { // a second one would write over the log of the command's
     run_as_entry(gate, launch, watcher);

@@ -56,13 +56,12 @@ def run_entry(pytester, monkeypatch):
     """Runs pytest with a suite as an entry of `gpu_add_test(NAME py COMMAND python3 -m pytest ... MEMORY 4GiB)`, and returns
     what CTest is shown."""
 
-    def run_entry(suite, *arguments, judged_by="ctest"):
+    def run_entry(suite, *arguments, judged_by="ctest", python=(sys.executable, "-m", "pytest")):
         pytester.makepyfile(test_it=_PRELUDE + suite)
         for name, value in {"ENTRY": judged_by, "TEST": "py", "MEMORY": "4GiB"}.items():
             monkeypatch.setenv("GPUTEST_" + name, value)
         tool = pathlib.Path(gputest.__file__).parents[2] / "src/tool/gputest"
-        return pytester.run(tool, "run", "--if-gpu", sys.executable, "-m", "pytest", "-p", "gputest.plugin", "-p", "no:xdist",
-                            *arguments)
+        return pytester.run(tool, "run", "--if-gpu", *python, "-p", "gputest.plugin", "-p", "no:xdist", *arguments)
 
     return run_entry
 

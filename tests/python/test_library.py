@@ -41,6 +41,26 @@ def test_a_session_leases_examines_and_closes(monkeypatch):
         gputest.Session()
 
 
+def test_numbers_of_allocated_devices_stay_where_cuda_has_its_own_already(python, monkeypatch):
+    for name, value in {"COUNT": "1", "0_GPUS": "id:1,slots:1"}.items():
+        monkeypatch.setenv("CTEST_RESOURCE_GROUP_" + name, value)
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:2x16GiB")
+    program = """
+buffer = SimulatedBuffer("1MiB", 1)
+session = Session()
+assert session.enter([Request("1GiB")])
+print(os.environ["CTEST_RESOURCE_GROUP_0_GPUS"], os.environ.get("GPUTEST_ALLOCATION"), flush=True)
+import subprocess, sys
+subprocess.run([sys.executable, "-c", '''
+import os, gputest
+assert gputest.Session().enter([gputest.Request("1GiB")])
+print(os.environ["CUDA_VISIBLE_DEVICES"], os.environ["CTEST_RESOURCE_GROUP_0_GPUS"], os.environ.get("GPUTEST_ALLOCATION"))
+'''], check=True)
+"""
+    assert python(program).splitlines()[-2:] == [
+        "id:1,slots:1 id:1,slots:1 of SIM-2x16384MiB-0,SIM-2x16384MiB-1", "SIM-2x16384MiB-1 id:0,slots:1 None"]
+
+
 def test_errors_are_exceptions():
     with pytest.raises(gputest.InvalidSetting, match="unknown unit 'GB'"):
         gputest.parse_bytes("3GB")

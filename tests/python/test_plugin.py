@@ -1471,6 +1471,32 @@ def test_two(): pass
     assert gputest.status() == []
 
 
+@pytest.mark.parametrize("launched", [False, True])
+def test_numbers_of_devices_that_ctest_has_allocated_are_those_of_cuda(pytester, run, run_entry, monkeypatch, launched):
+    for name, value in {"COUNT": "2", "0_GPUS": "id:2,slots:1", "1_GPUS": "id:1,slots:1"}.items():
+        monkeypatch.setenv("CTEST_RESOURCE_GROUP_" + name, value)
+    for name, value in {"DEVICES": "simulated:3x16GiB", "GPUS": "2"}.items():
+        monkeypatch.setenv("GPUTEST_" + name, value)
+    suite = """
+import subprocess
+
+@pytest.mark.gpu("1GiB", gpus=2)
+def test_two():
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "SIM-3x16384MiB-2,SIM-3x16384MiB-1"
+    for environment in os.environ, None:
+        seen = subprocess.run(["printenv", "CTEST_RESOURCE_GROUP_0_GPUS", "CTEST_RESOURCE_GROUP_1_GPUS"], env=environment,
+                              capture_output=True)
+        assert seen.stdout == b"id:0,slots:1\\nid:1,slots:1\\n"
+"""
+    if launched:  # by a script, as pytest's own file is one
+        script = pytester.path / "pytest"
+        script.write_text('#!/bin/sh\n"{}" -m pytest "$@"\n'.format(sys.executable))
+        script.chmod(0o755)
+        assert run_entry(suite, "-q", python=[script]).ret == 0
+    else:
+        run(suite).assert_outcomes(passed=1)
+
+
 def test_a_ctest_within_an_entry_has_no_settings_of_that_entry(pytester, monkeypatch):
     for name, value in {"DEPTH": "+", "TEST": "outer", "MEMORY": "none", "ENTRY": "ctest"}.items():
         monkeypatch.setenv("GPUTEST_" + name, value)

@@ -56,18 +56,6 @@ TEST_F(MpiProgram, has_the_devices_that_ctest_has_allocated_by_the_numbers_that_
   EXPECT_THAT(ended.out, HasSubstr("the test sees SIM-3x4096MiB-1, id:0,slots:1 of it\n"));
 }
 
-/// Such as the one that rapids-cmake's tests have.
-TEST_F(MpiProgram, has_the_numbers_of_ctest_if_it_is_a_script_which_may_choose_devices_by_them) {
-  set("CTEST_RESOURCE_GROUP_COUNT", "1");
-  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
-  const auto run = [&](std::vector<std::string> command) {
-    command.insert(command.begin(), {tests::Tool::path(), "run", "--memory", "2GiB", "--"});
-    return start_program(std::move(command)).finish().out;
-  };
-  EXPECT_THAT(run({"sh", "-c", "echo $CTEST_RESOURCE_GROUP_0_GPUS"}), HasSubstr("id:2,slots:1\n"));
-  EXPECT_THAT(run({"printenv", "CTEST_RESOURCE_GROUP_0_GPUS"}), HasSubstr("id:0,slots:1\n"));
-}
-
 TEST_F(MpiProgram, fails_where_its_ranks_together_ask_for_more_than_its_lease) {
   EXPECT_EQ(run_ranks("2", "annotated", "NoFixture.with_bytes").exit_code, 0);
   const auto ended = run_ranks("4", "annotated", "NoFixture.with_bytes");

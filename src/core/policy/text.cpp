@@ -46,6 +46,14 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
+std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
+  std::string text;
+  for (const auto& part : parts) {
+    text += (&part == &parts.front() ? "" : separator) + part;
+  }
+  return text;
+}
+
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

@@ -57,6 +57,9 @@ namespace gputest::policy {
 /// last separator. Pure.
 [[nodiscard]] std::vector<std::string> parts_of(const std::string& text, char separator);
 
+/// The parts with separators between them. Pure.
+[[nodiscard]] std::string joined(const std::vector<std::string>& parts, const std::string& separator);
+
 /// `1 case`, `2 cases`. Pure.
 [[nodiscard]] std::string counted(std::size_t count, const std::string& noun);
 

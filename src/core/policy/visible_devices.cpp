@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <numeric>
 
 namespace gputest::policy {
@@ -179,8 +178,8 @@ std::string renumbered_group(const std::string& group, const std::vector<std::st
   std::string renumbered;
   for (const auto& slot : slots_of({group})) {
     auto text = slot.text;
-    if (const auto index = read_index(slot.id, SIZE_MAX)) {
-      const auto device = *index < uuids.size() ? std::find(shown.begin(), shown.end(), uuids[*index]) : shown.end();
+    if (const auto index = read_index(slot.id, uuids.size())) {
+      const auto device = std::find(shown.begin(), shown.end(), uuids[*index]);
       const auto number = device == shown.end() ? 0 : device - shown.begin();
       text.replace(text.find("id:") + 3, slot.id.size(), std::to_string(number));
     }

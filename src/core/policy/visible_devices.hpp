@@ -28,8 +28,8 @@ namespace gputest::policy {
                                                                        const std::vector<std::string>& uuids);
 
 /// One value of CTEST_RESOURCE_GROUP_<i>_GPUS for a process to which CUDA shows only `shown` of `uuids`, in that order:
-/// an id that is a number is the one that CUDA has for the device then, and that of the first for a device that is not
-/// shown. Ids that are names stay.
+/// an id that is a number is the one that CUDA has for the device then. That of a device which is not shown becomes 0:
+/// each rank of an MPI program has one device, and reads the same groups. Other ids stay.
 [[nodiscard]] std::string renumbered_group(const std::string& group, const std::vector<std::string>& uuids,
                                            const std::vector<std::string>& shown);
 

@@ -12,8 +12,9 @@ namespace {
 
 /// The devices that CTest's ids count, and those of them that CUDA shows.
 struct Numbering {
-  std::vector<std::string> before;
+  std::vector<std::string> counted;
   std::vector<std::string> shown;
+  bool stays = false;
 };
 
 Numbering& numbering() {
@@ -33,13 +34,16 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   const auto list = settings::restriction_of(settings, uuids.size());
   allowed.restriction = list ? list->variable + "='" + list->value + "'" : "CUDA_VISIBLE_DEVICES (not set)";
   allowed.visible = policy::visible_devices(list ? std::optional{list->value} : std::nullopt, uuids);
-  for (const std::size_t index : allowed.visible) {
-    allowed.visible_uuids.push_back(uuids[index]);
-  }
-  // Below another lease the numbers are those before that lease's devices were shown.
   const auto& groups = settings.resource_groups;
-  const auto allocation = settings.lease_of == settings::lease_above
-                              ? policy::ctest_allocation(settings.resource_group_count, groups, allowed.visible_uuids)
+  allowed.counted = settings.allocation_counts;
+  if (allowed.counted.empty()) {
+    for (const std::size_t index : allowed.visible) {
+      allowed.counted.push_back(uuids[index]);
+    }
+  }
+  // A process above that has kept CTest's numbers has chosen of its allocation already.
+  const auto allocation = settings.allocation_counts.empty()
+                              ? policy::ctest_allocation(settings.resource_group_count, groups, allowed.counted)
                               : std::nullopt;
   if (!allocation) {
     allowed.indices = allowed.visible;
@@ -56,23 +60,32 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   return allowed;
 }
 
-void show_only(const std::vector<std::string>& uuids, const std::vector<std::string>& visible_before) {
-  std::string list;
-  for (const auto& uuid : uuids) {
-    list += (list.empty() ? "" : ",") + uuid;
-  }
-  os::set_variable("CUDA_VISIBLE_DEVICES", list);
-  numbering() = {visible_before, uuids};
+void show_only(const std::vector<std::string>& uuids, const std::vector<std::string>& counted) {
+  os::set_variable("CUDA_VISIBLE_DEVICES", policy::joined(uuids, ","));
+  numbering().counted = counted;
+  numbering().shown = uuids;
   renumber_allocation();
 }
 
+void keep_allocation() { numbering().stays = true; }
+
 void renumber_allocation() {
-  const auto& [before, shown] = numbering();
-  if (before.empty()) {
+  const auto& [counted, shown, stays] = numbering();
+  const auto names = settings::variables_of_allocation(os::read_variable);
+  if (counted.empty() || names.empty()) {
     return;
   }
-  for (const auto& name : settings::variables_of_allocation(os::read_variable)) {
-    os::set_variable(name.c_str(), policy::renumbered_group(os::variable(name.c_str()), before, shown));
+  std::vector<std::string> groups;
+  for (const auto& name : names) {
+    groups.push_back(os::variable(name.c_str()));
+    if (!stays) {
+      os::set_variable(name.c_str(), policy::renumbered_group(groups.back(), counted, shown));
+    }
+  }
+  if (stays) {
+    os::set_variable("GPUTEST_ALLOCATION", settings::allocation_text(groups, counted));
+  } else {
+    os::remove_variable("GPUTEST_ALLOCATION");
   }
 }
 

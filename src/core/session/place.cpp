@@ -46,7 +46,7 @@ Outcome Place::enter(const Plan& plan, Entry& entry) {
     return no_gpu(allowed.restriction + " allows none of the " + std::to_string(machine_->devices().size()) +
                   " of this machine");
   }
-  visible_uuids_ = allowed.visible_uuids;
+  counted_ = allowed.counted;
   contexts_.emplace(machine_, process_);
   chosen_.why_no_more = machine_->left_out();
   chosen_.add_why_no_more(allowed.note);
@@ -193,8 +193,10 @@ void Place::pin(const std::vector<std::size_t>& indices, policy::DeviceMask mask
       uuids.push_back(device.uuid);
     }
   }
-  show_only(uuids,
-            began_early() ? std::vector<std::string>{} : visible_uuids_); // else CUDA has its own numbers already
+  if (began_early()) { // CUDA has its numbers already
+    keep_allocation();
+  }
+  show_only(uuids, counted_);
 }
 
 void Place::limit_to_smallest_of(const std::vector<std::size_t>& indices) {

@@ -151,7 +151,7 @@ private:
   std::optional<ParentLease> parent_lease_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   std::optional<ledger::Ledger::EnterRequest> deferred_; ///< state deferred: if a test can run, it enters by this
-  std::vector<std::string> visible_uuids_;               ///< before this process had its own
+  std::vector<std::string> counted_;                     ///< as AllowedDevices::counted
   std::vector<std::size_t> candidates_;                  ///< of which it chooses, in the machine's list
   ChosenDevices chosen_;
   Overhead overhead_;

@@ -160,6 +160,11 @@ Settings parse_settings(const ReadVariable& read) {
   for (const auto& name : variables_of_allocation(read)) {
     settings.resource_groups.push_back(*read(name.c_str()));
   }
+  const auto above = text_of(read, "GPUTEST_ALLOCATION", "");
+  const auto same = allocation_text(settings.resource_groups, {}); // else a ctest below has made another allocation
+  if (!settings.resource_groups.empty() && policy::starts_with(above, same)) {
+    settings.allocation_counts = policy::parts_of(above.substr(same.size()), ',');
+  }
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", lease_above);
   settings.meter = word_of<MeterSetting>(read, "GPUTEST_METER");
@@ -255,6 +260,10 @@ std::vector<std::string> variables_of_allocation(const ReadVariable& read) {
   return names;
 }
 
+std::string allocation_text(const std::vector<std::string>& groups, const std::vector<std::string>& uuids) {
+  return policy::joined(groups, "|") + " of " + policy::joined(uuids, ",");
+}
+
 std::optional<std::string> chosen_log_folder() {
   auto folder = chosen_log(os::read_variable);
   return folder.empty() || folder == "off" ? std::nullopt : std::optional{std::move(folder)};
@@ -274,7 +283,9 @@ void forget_entry_above_ctest() {
       if (!above || os::variable_of(above->pid, depth) != os::read_variable(depth)) { // an entry has started `ctest`
         for (const auto& setting : settings_table()) {
           const auto value = os::read_variable(setting.name);
-          if (setting.by == SetBy::user || std::string_view{setting.name} == "GPUTEST_LEASE_OF" || !value ||
+          const std::string_view name = setting.name;
+          const bool is_of_lease = name == "GPUTEST_LEASE_OF" || name == "GPUTEST_ALLOCATION";
+          if (setting.by == SetBy::user || is_of_lease || !value ||
               value != os::variable_of(ctest->pid, setting.name)) {
             continue;
           }

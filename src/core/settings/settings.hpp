@@ -54,6 +54,10 @@ inline constexpr const char* lease_above = "above";
 /// have other types only. None if ctest has allocated nothing.
 [[nodiscard]] std::vector<std::string> variables_of_allocation(const ReadVariable& read);
 
+/// GPUTEST_ALLOCATION for these values of them, whose numbers count these devices.
+[[nodiscard]] std::string allocation_text(const std::vector<std::string>& groups,
+                                          const std::vector<std::string>& uuids);
+
 /// What makes a process run one case after another.
 struct WorkerRequest {
   /// GPUTEST_WORKER: `<version>:<supervisor's socket>:<ctest's pid>:<shared|own>:<supervisor's page>:<why started>`.

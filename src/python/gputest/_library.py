@@ -210,8 +210,8 @@ def _checked(result: int, settings: str = "Session") -> int:
 
 def _refresh_environment() -> None:
     """Makes os.environ, which Python copies once, what the library has made of the environment."""
-    settings = [name for name in environ if name.startswith("GPUTEST_")]
-    for name in () if is_portable else ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", *settings):
+    known = [name for name in environ if name.startswith(("GPUTEST_", "CTEST_RESOURCE_GROUP_"))]
+    for name in () if is_portable else ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ALLOCATION", *known):
         value = _environment(fsencode(name))
         if value is not None:
             environ[name] = fsdecode(value)

@@ -120,7 +120,7 @@ TEST(CtestAllocation, names_devices_by_the_numbers_that_cuda_has_for_those_it_sh
   EXPECT_EQ(renumbered_group("slots:3,id:2", machine, {machine[2]}), "slots:3,id:0");
   EXPECT_EQ(renumbered_group("id:2,slots:1;id:0,slots:1;id:1,slots:2", machine, shown),
             "id:0,slots:1;id:0,slots:1;id:1,slots:2");
-  EXPECT_EQ(renumbered_group("id:7,slots:1", machine, shown), "id:0,slots:1");
+  EXPECT_EQ(renumbered_group("id:7,slots:1", machine, shown), "id:7,slots:1");
   EXPECT_EQ(renumbered_group("id:gpu_77aa0000_cccc,slots:1", machine, shown), "id:gpu_77aa0000_cccc,slots:1");
 }
 
