@@ -20,16 +20,25 @@ namespace {
 
 bool has(const std::string& bytes, const std::string& text) { return bytes.find(text) != std::string::npos; }
 
-/// Programs that run others, or read what they do from a file, and do not load it as a library.
-bool runs_others(const std::string& path) {
-  const std::string names =
-      " apptainer busybox bwrap catchsegv choom chroot chrt cmake compute-sanitizer ctest cuda-gdb dash"
-      " dbus-run-session doas docker env faketime find firejail flock gdb hyperfine ionice linux32 linux64"
-      " ltrace make mpiexec mpirun ncu nice ninja nohup nsenter nsys numactl orterun perf pkexec podman"
-      " prlimit prterun rr runcon runuser script setarch setpriv setsid sh singularity srun"
-      " start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout tini tmux uclampset"
-      " unshare valgrind watch xargs ";
+bool is_one_of(const std::string& names, const std::string& path) {
   return has(names, " " + path.substr(path.find_last_of('/') + 1) + " ");
+}
+
+/// Programs that read from a file or a text which others they run.
+bool reads_what_it_runs(const std::string& path) {
+  return is_one_of(" bash busybox cmake ctest dash docker find hyperfine ksh make ninja podman script sh su tmux watch"
+                   " xargs zsh ",
+                   path);
+}
+
+/// Programs that run the command in their arguments.
+bool runs_its_arguments(const std::string& path) {
+  return is_one_of(" apptainer bwrap catchsegv choom chroot chrt compute-sanitizer cuda-gdb dbus-run-session doas env"
+                   " faketime firejail flock gdb ionice linux32 linux64 ltrace mpiexec mpirun ncu nice nohup nsenter"
+                   " nsys numactl orterun perf pkexec prlimit prterun rr runcon runuser setarch setpriv setsid"
+                   " singularity srun start-stop-daemon stdbuf strace sudo systemd-run taskset time timeout tini"
+                   " uclampset unshare valgrind ",
+                   path);
 }
 
 /// CUDA's driver or runtime, and OpenCL's loader. Whatever has code for GPUs needs one of these, or loads one by its
@@ -120,13 +129,18 @@ bool names_no_gpu(const std::string& path) {
   return !linker.empty() && os::texts_in(path, texts) == std::set{linker} && !libraries_may_use_gpu(linker, path);
 }
 
-bool is_script(const std::string& path) {
-  return !is_elf(path) ||
-         has(" bash busybox cmake dash ksh sh zsh ", " " + path.substr(path.find_last_of('/') + 1) + " ");
+bool runs_script(const std::vector<std::string>& command, const std::optional<std::string>& path) {
+  for (const auto& word : command) {
+    const auto found = find_command(word, path);
+    if (found.error == 0 && !runs_its_arguments(found.file)) { // else an option, or what one says
+      return reads_what_it_runs(found.file) || !is_elf(found.file);
+    }
+  }
+  return true;
 }
 
 GpuUse find_gpu_use(const std::string& path) {
-  if (runs_others(path) || !is_elf(path)) {
+  if (reads_what_it_runs(path) || runs_its_arguments(path) || !is_elf(path)) {
     return GpuUse::yes;
   }
   const std::string session = ".gputest_session";

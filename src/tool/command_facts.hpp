@@ -27,8 +27,9 @@ enum class GpuUse {
        ///< loads others
 };
 
-/// Whether it is a script, or a program that reads one.
-[[nodiscard]] bool is_script(const std::string& path);
+/// Whether a command is a script, or an interpreter such as a shell, which reads what it runs; also after `env`,
+/// `timeout`, and others that run a command. An interpreter of a whole language, such as python3, counts as a program.
+[[nodiscard]] bool runs_script(const std::vector<std::string>& command, const std::optional<std::string>& path);
 
 /// Looks for the names of CUDA's and OpenCL's libraries in the file `path`, and in the libraries that its dynamic
 /// linker would load for it.

@@ -155,8 +155,7 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
   settings::refuse_unknown_variables();
   const Settings settings = settings::parse_settings(launch.read);
   const Entry entry = settings::parse_entry(launch.read);
-  const auto found = find_command(launch.command.front(), os::read_variable("PATH"));
-  if (found.error != 0) {
+  if (const auto found = find_command(launch.command.front(), os::read_variable("PATH")); found.error != 0) {
     return report_not_executed(launch.command.front(), found.error);
   }
 
@@ -172,7 +171,7 @@ ExitCode run_leased(const Launch& launch, const policy::ReportTarget& watcher) {
       notice.print_if_due(*page);
     });
   }
-  if (is_script(found.file)) { // it may choose devices itself by ctest's numbers
+  if (runs_script(launch.command, os::read_variable("PATH"))) { // it may choose devices itself by ctest's numbers
     session::keep_allocation();
   }
   Plan plan;

@@ -40,11 +40,13 @@ protected:
 TEST_F(Allocation, has_the_numbers_of_ctest_in_a_script_which_may_choose_devices_by_them) {
   allocate({"id:2,slots:1"});
   EXPECT_EQ(launch("1", {"sh", "-c", print_devices}), "SIM-4x4096MiB-2 id:2,slots:1\n");
+  EXPECT_EQ(launch("1", {"env", "A=1", "timeout", "60", "sh", "-c", print_devices}), "SIM-4x4096MiB-2 id:2,slots:1\n");
 }
 
 TEST_F(Allocation, has_the_numbers_of_cuda_in_a_program) {
   allocate({"id:2,slots:1"});
   EXPECT_EQ(launch("1", {"printenv", "CTEST_RESOURCE_GROUP_0_GPUS"}), "id:0,slots:1\n");
+  EXPECT_EQ(launch("1", {"env", "A=1", "printenv", "CTEST_RESOURCE_GROUP_0_GPUS"}), "id:0,slots:1\n");
 }
 
 TEST_F(Allocation, has_the_numbers_of_cuda_in_a_program_that_a_script_starts) {
@@ -77,7 +79,7 @@ TEST_F(Allocation, stays_with_the_lease_in_a_script_of_ctest_in_an_entry) {
   std::ofstream{script} << "set(CTEST_RUN_CURRENT_SCRIPT OFF)\n"
                            "execute_process(COMMAND \"" +
                                launcher + "\" run -- printenv CTEST_RESOURCE_GROUP_0_GPUS)\n";
-  EXPECT_THAT(launch("1", {"sh", "-c", "ctest -S " + script}), HasSubstr("id:0,slots:1\n"));
+  EXPECT_THAT(launch("1", {"ctest", "-S", script}), HasSubstr("id:0,slots:1\n"));
 }
 
 } // namespace

@@ -92,6 +92,32 @@ TEST_F(CommandPath, takes_the_usual_folders_where_path_is_not_set) {
   EXPECT_EQ(find_command("sh", std::nullopt).error, 0);
 }
 
+TEST_F(CommandPath, leads_to_a_script_or_a_program_also_behind_programs_that_run_others) {
+  const auto script = in_folder("runs");
+  const auto executable = program("plain");
+  const auto is_script = [&](const std::vector<std::string>& command) {
+    return runs_script(command, "/usr/bin:/bin:" + folder_.path());
+  };
+  const std::vector<std::vector<std::string>> scripts{
+      {script},
+      {"runs"},
+      {"sh", in_folder("data"), executable},
+      {"env", "A=1", script},
+      {"env", "A=1", "timeout", "60", script, executable},
+      {"timeout", "60", "sh", "-c", executable},
+      {"env", "-S", executable + " 1"},
+  };
+  for (const auto& command : scripts) {
+    EXPECT_TRUE(is_script(command)) << ::testing::PrintToString(command);
+  }
+  for (const std::vector<std::string>& command : {std::vector{executable},
+                                                  {executable, script},
+                                                  {"timeout", "60", executable, script},
+                                                  {"nice", "-n", "5", executable}}) {
+    EXPECT_FALSE(is_script(command)) << ::testing::PrintToString(command);
+  }
+}
+
 TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
   const std::map<std::string, GpuUse> table{
       {"plain", GpuUse::no},
