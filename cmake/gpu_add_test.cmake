@@ -87,7 +87,8 @@
     Seconds that the test may run, up to 999999999, in each attempt (``MEMORY auto``, ``ctest --repeat``). Time spent waiting for memory does not
     count. At the limit gputest prints which test was running, and kills the process with every process it started. Processes
     that the test leaves behind and that keep its output open count towards the limit. With CTest's property ``TIMEOUT_AFTER_MATCH``, the limit of gputest
-    is the sum of both, because only CTest sees the line. ``0`` is no limit, as for CTest. Default: none, so that CTest's own limit applies, which includes
+    is the sum of both, because only CTest sees the line. ``0`` is no limit, as for CTest. A property ``TIMEOUT`` that is set later replaces it, and
+    means the same, unless it is a generator expression: that is CTest's own limit. Default: none, so that CTest's own limit applies, which includes
     waiting. With ``WAIT_LIMIT``: 1500, as ``include(CTest)`` says.
 
   ``WAIT_LIMIT``
@@ -106,14 +107,14 @@
   ``ENVIRONMENT_MODIFICATION``
     ``GPUTEST_DEPTH``, ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_DEFAULT_PROCESSES_PER_DEVICE``, ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
     ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
-    ``WAIT_LIMIT`` is given; ``GPUTEST_PATH`` if other elements, or ``ENVIRONMENT``, change ``PATH``; when ctest starts ``GPUTEST_LEARNED``, if no size is declared and it is known what the entry takes
+    ``WAIT_LIMIT`` is given, or the property ``TIMEOUT``; ``GPUTEST_PATH`` if other elements, or ``ENVIRONMENT``, change ``PATH``; when ctest starts ``GPUTEST_LEARNED``, if no size is declared and it is known what the entry takes
   ``LABELS``
     ``gpu``, ``gpu_<class>`` (``gpu_small`` with ``MEMORY auto``), and ``LABELS``
   ``SKIP_RETURN_CODE``
     77; with ``MEMORY none`` and in portable mode 219. If the project sets another code, a command of the launcher, or with ``MEMORY none`` a command that does not link
     ``gputest::main``, that ends with that code has skipped itself
   ``TIMEOUT``
-    the limit (three times, with ``MEMORY auto``) plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
+    the limit (three times, with ``MEMORY auto``) plus ten times the longest wait plus a minute, in the same cases: a last resort, if gputest itself
     cannot end the test
   ``RUN_SERIAL``
     ``ON`` for ``LARGE serial``
@@ -128,7 +129,7 @@
   end of the directory, and in portable mode the lock ``gpu`` before those of ``RESOURCE_LOCK``. It refuses another ``SKIP_RETURN_CODE`` of a test
   that leases its memory itself, and gputest variables in ``ENVIRONMENT`` that would have no effect.
   It does not see properties that are set after the end of the directory, by one above (CMake 3.28) or by ``cmake_language(DEFER)``: with a
-  ``WILL_FAIL`` or an expression from there, a test that gputest itself fails may pass. An ``ENVIRONMENT_MODIFICATION`` from there has to be added
+  ``WILL_FAIL`` or an expression from there, a test that gputest itself fails may pass, and a ``TIMEOUT`` from there includes waiting. An ``ENVIRONMENT_MODIFICATION`` from there has to be added
   (``set_property(TEST <name> DIRECTORY <directory> APPEND PROPERTY ...)``). If it replaces gputest's settings, a test that leases its memory itself
   fails and says so, and a command of the launcher has the default ``MEMORY auto``, whatever the call says.
 #]===]

@@ -5,7 +5,7 @@
 function(_gputest_complete_test name settings own_labels program target by_link memory_class)
   set(gputest_call "gpu_add_test(NAME ${name})")
   foreach(property IN ITEMS ENVIRONMENT ENVIRONMENT_MODIFICATION LABELS SKIP_RETURN_CODE WILL_FAIL PASS_REGULAR_EXPRESSION
-          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH TIMEOUT_SIGNAL_NAME TIMEOUT_SIGNAL_GRACE_PERIOD)
+          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION TIMEOUT TIMEOUT_AFTER_MATCH TIMEOUT_SIGNAL_NAME TIMEOUT_SIGNAL_GRACE_PERIOD)
     get_property(${property} TEST "${name}" PROPERTY ${property})
   endforeach()
 
@@ -35,16 +35,23 @@ function(_gputest_complete_test name settings own_labels program target by_link 
     _gputest_fail("SKIP_RETURN_CODE is ${SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Remove the property. To skip a test for a reason of its own, use its framework's macro (GTEST_SKIP), or print a line and set SKIP_REGULAR_EXPRESSION.")
   endif()
 
+  # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
+  string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
+  string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
+  if(NOT memory_class STREQUAL "host") # else its limit is CTest's own
+    _gputest_complete_limit("${settings}" "${TIMEOUT}" "${TIMEOUT_AFTER_MATCH}" "${TIMEOUT_SIGNAL_NAME}" "${TIMEOUT_SIGNAL_GRACE_PERIOD}"
+      with_limit limit)
+    if(NOT limit STREQUAL "") # it is, too, if only CTest can read it, such as a generator expression
+      set(settings "${with_limit}")
+      set_property(TEST "${name}" PROPERTY TIMEOUT ${limit})
+    endif()
+  endif()
   foreach(setting IN LISTS settings ITEMS GPUTEST_TEST=) # which an odd name is not in settings for
     string(REGEX REPLACE "=.*" "" variable "${setting}")
     if(";${ENVIRONMENT}" MATCHES ";(${variable}=[^;]*)")
       _gputest_fail("the property ENVIRONMENT has ${CMAKE_MATCH_1}, which has no effect: gpu_add_test() sets ${variable} itself. Write a keyword of gpu_add_test() in its place.")
     endif()
   endforeach()
-  # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
-  string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
-  string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
-  _gputest_complete_limit("${settings}" "${TIMEOUT_AFTER_MATCH}" "${TIMEOUT_SIGNAL_NAME}" "${TIMEOUT_SIGNAL_GRACE_PERIOD}" settings)
   if(NOT memory_class STREQUAL "host") # else nobody looks for its program but CTest
     _gputest_changes_of_path("${ENVIRONMENT}" "${of_the_user}" changes)
     string(APPEND settings "${changes}")

@@ -99,50 +99,76 @@ function(_gputest_class_in_needs file name result)
   endif()
 endfunction()
 
+# _gputest_complete_limit(<settings> <timeout> <after match> <signal> <grace period> <settings> <property>)
+#
+# The limit of an entry that gputest watches, of which these are the settings, from the project's TIMEOUT, TIMEOUT_AFTER_MATCH and so on:
+# adds GPUTEST_TIMEOUT to the settings, and says what CTest's own TIMEOUT is to be. That is empty if the entry has no limit, or one that
+# is no number.
+#
+# gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot: processes that outlive
+# a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT says, or for 20 minutes (the default of
+# GPUTEST_WAIT_LIMIT). Tests of undeclared memory may run three times.
+#
 # With TIMEOUT_AFTER_MATCH, CTest gives a test another limit from a line of its output on, and counts that itself. gputest does not
-# see the line, so the limit in <settings> becomes the longest that CTest allows: the sum of both. The signal and its seconds are those
-# of TIMEOUT_SIGNAL_NAME and TIMEOUT_SIGNAL_GRACE_PERIOD, which CTest has, and checks, since 3.27.
-function(_gputest_complete_limit settings after_match signal grace_period result)
-  string(STRIP "${after_match}" more)
-  string(REGEX MATCH "^([0-9]+)([.][0-9]*[1-9])?" _ "0${more}")
-  set(more "${CMAKE_MATCH_1}")
-  if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
-    math(EXPR more "${more} + 1")
+# see the line, so its limit becomes the longest that CTest allows: the sum of both. The signal and its seconds are those of
+# TIMEOUT_SIGNAL_NAME and TIMEOUT_SIGNAL_GRACE_PERIOD, which CTest has, and checks, since 3.27.
+function(_gputest_complete_limit settings timeout after_match signal grace_period settings_result property_result)
+  string(STRIP "${timeout}" timeout) # that a generator expression says
+  string(REGEX REPLACE "^[.]" "0." timeout "${timeout}")
+  set(longest_wait_seconds 1200)
+  if(settings MATCHES "(^|;)GPUTEST_WAIT_LIMIT=set:([^;]*)")
+    _gputest_seconds("${CMAKE_MATCH_2}" longest_wait_seconds)
+    if(timeout STREQUAL "")
+      set(timeout 1500) # as include(CTest) says, which counts the time spent waiting
+    endif()
   endif()
-  if(NOT after_match STREQUAL "" AND settings MATCHES "(^|;)GPUTEST_TIMEOUT=set:([0-9]+)")
-    math(EXPR sum "${CMAKE_MATCH_2} + ${more}")
-    string(REPLACE "GPUTEST_TIMEOUT=set:${CMAKE_MATCH_2}" "GPUTEST_TIMEOUT=set:${sum}" settings "${settings}")
+  set(attempts 1)
+  if(settings MATCHES "(^|;)GPUTEST_MEMORY=set:auto")
+    set(attempts 3)
   endif()
-  if(NOT signal STREQUAL "" AND NOT CMAKE_VERSION VERSION_LESS 3.27)
-    string(STRIP "${signal} ${grace_period}" signal)
-    string(REGEX REPLACE "(GPUTEST_TIMEOUT=set:[0-9.]+)" "\\1 ${signal}" settings "${settings}")
+  set(property "")
+  if(timeout MATCHES "^0+([.]0*)?$")
+    set(timeout "")
+    set(property 0) # as CTest says it
+  elseif(timeout MATCHES "^([0-9]+)([.][0-9]*)?$" AND NOT timeout GREATER 999999999)
+    set(seconds "${CMAKE_MATCH_1}")
+    set(fraction "${CMAKE_MATCH_2}")
+    math(EXPR property "${attempts} * ${seconds} + 10 * ${longest_wait_seconds} + 60")
+    string(APPEND property "${fraction}")
+    if(NOT after_match STREQUAL "")
+      string(STRIP "${after_match}" more)
+      string(REGEX MATCH "^([0-9]+)([.][0-9]*[1-9])?" _ "0${more}")
+      set(more "${CMAKE_MATCH_1}")
+      if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
+        math(EXPR more "${more} + 1")
+      endif()
+      math(EXPR sum "${seconds} + ${more}")
+      set(timeout "${sum}${fraction}")
+    endif()
   endif()
-  set(${result} "${settings}" PARENT_SCOPE)
+  if(NOT timeout STREQUAL "") # the tests fail for what is no number
+    if(NOT signal STREQUAL "" AND NOT CMAKE_VERSION VERSION_LESS 3.27)
+      string(APPEND timeout " ${signal} ${grace_period}")
+      string(STRIP "${timeout}" timeout)
+    endif()
+    list(APPEND settings "GPUTEST_TIMEOUT=set:${timeout}")
+  endif()
+  set(${settings_result} "${settings}" PARENT_SCOPE)
+  set(${property_result} "${property}" PARENT_SCOPE)
 endfunction()
 
 # _gputest_entry_properties(<prefix> <watcher> <labels> <settings> <properties>)
 #
 # What the entry asks for is in <prefix>MEMORY and so on. If <prefix>PLAIN is true, its tests use no GPU (MEMORY none), and it is
-# an entry as add_test() makes one: nobody watches it, so its limit is CTest's own. Results: the settings as a list for
-# ENVIRONMENT_MODIFICATION, to which the user's can be added, and the other properties as code for set_tests_properties().
+# an entry as add_test() makes one: nobody watches it. Results: the settings as a list for ENVIRONMENT_MODIFICATION, to which the user's
+# can be added, and the other properties as code for set_tests_properties(). TIMEOUT is the project's: see _gputest_complete_limit().
 function(_gputest_entry_properties prefix watcher labels settings_result result)
   set(settings "GPUTEST_DEPTH=string_append:+") # so that no test of a ctest which the entry runs has the same (core/settings/settings.hpp)
-  string(STRIP "${${prefix}TIMEOUT}" timeout) # that a generator expression says
-  string(REGEX REPLACE "^[.]" "0." timeout "${timeout}")
-  set(wait_limit "${${prefix}WAIT_LIMIT}")
-  set(keywords ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG DEFAULT_PROCESSES_PER_DEVICE)
+  set(keywords ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT DEFAULT_LOG DEFAULT_PROCESSES_PER_DEVICE)
   if(${prefix}PLAIN) # the launcher knows it by the log that it lacks (src/tool/launcher.cpp)
     set(keywords ENTRY MEMORY)
-  elseif(NOT wait_limit STREQUAL "" AND timeout STREQUAL "")
-    set(timeout 1500) # as include(CTest) says, which counts the time spent waiting
   endif()
   set(${prefix}ENTRY ${watcher})
-  set(has_no_limit FALSE)
-  if(timeout MATCHES "^0+(\\.0*)?$")
-    set(has_no_limit TRUE)
-    set(timeout "")
-  endif()
-  set(${prefix}TIMEOUT "${timeout}")
   set(${prefix}DEFAULT_LOG Testing/gputest) # where ctest runs, so that installed tests need no other one; GPUTEST_LOG overrides it
   foreach(keyword IN LISTS keywords)
     if(NOT "${${prefix}${keyword}}" STREQUAL "")
@@ -156,25 +182,9 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
   if(NOT ${prefix}PLAIN)
     string(APPEND properties " SKIP_RETURN_CODE 77")
   endif()
-  if(has_no_limit)
-    string(APPEND properties " TIMEOUT 0") # as CTest says it
-  elseif(${prefix}PLAIN AND NOT timeout STREQUAL "")
-    string(APPEND properties " TIMEOUT ${timeout}")
-  elseif(timeout MATCHES "^[0-9]+([.][0-9]*)?$") # the tests fail for any other
-    # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
-    # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
-    # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT). Tests of undeclared memory may run three times.
-    set(longest_wait_seconds 1200)
-    if(NOT wait_limit STREQUAL "")
-      _gputest_seconds("${wait_limit}" longest_wait_seconds)
-    endif()
-    set(attempts 1)
-    if("${${prefix}MEMORY}" MATCHES "^auto")
-      set(attempts 3)
-    endif()
-    string(REGEX MATCH "^([0-9]+)(.*)$" _ "${timeout}")
-    math(EXPR whole_seconds "${attempts} * ${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
-    string(APPEND properties " TIMEOUT ${whole_seconds}${CMAKE_MATCH_2}")
+  if(NOT "${${prefix}TIMEOUT}" STREQUAL "")
+    _gputest_quote("${${prefix}TIMEOUT}" quoted)
+    string(APPEND properties " TIMEOUT ${quoted}")
   endif()
   if("${${prefix}LARGE}" STREQUAL "serial" AND "gpu_large" IN_LIST labels)
     string(APPEND properties " RUN_SERIAL ON")

@@ -261,8 +261,13 @@ function(_gputest_define_kind settings_of_case selects)
     set(gputest_PLAIN TRUE)
   endif()
   _gputest_entry_properties(gputest_ ${watcher} "${labels}" settings properties)
-  _gputest_complete_limit("${settings}" "${gputest_property_TIMEOUT_AFTER_MATCH}" "${gputest_property_TIMEOUT_SIGNAL_NAME}"
-    "${gputest_property_TIMEOUT_SIGNAL_GRACE_PERIOD}" settings)
+  if(NOT gputest_PLAIN) # else its limit is CTest's own
+    _gputest_complete_limit("${settings}" "${gputest_TIMEOUT}" "${gputest_property_TIMEOUT_AFTER_MATCH}"
+      "${gputest_property_TIMEOUT_SIGNAL_NAME}" "${gputest_property_TIMEOUT_SIGNAL_GRACE_PERIOD}" settings limit)
+    if(NOT limit STREQUAL "")
+      string(APPEND properties " TIMEOUT ${limit}")
+    endif()
+  endif()
   if(gputest_no_gpu_seen)
     string(REPLACE "GPUTEST_MEMORY=set:none" "GPUTEST_MEMORY=set:unseen" settings "${settings}")
   endif()

@@ -434,7 +434,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_EQ(first.properties.at("RESOURCE_LOCK").dump(), R"(["x","y"])");
   EXPECT_EQ(
       first.properties.at("ENVIRONMENT_MODIFICATION").dump(),
-      R"(["GPUTEST_DEPTH=string_append:+","GPUTEST_ENTRY=set:ctest","GPUTEST_MEMORY=set:auto","GPUTEST_GPUS=set:1","GPUTEST_TIMEOUT=set:7","GPUTEST_DEFAULT_LOG=set:Testing/gputest","A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_TEST=set:Plain.first"])");
+      R"(["GPUTEST_DEPTH=string_append:+","GPUTEST_ENTRY=set:ctest","GPUTEST_MEMORY=set:auto","GPUTEST_GPUS=set:1","GPUTEST_DEFAULT_LOG=set:Testing/gputest","GPUTEST_TIMEOUT=set:7","A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_TEST=set:Plain.first"])");
   EXPECT_EQ(first.properties.at("WORKING_DIRECTORY"), "/");
   EXPECT_EQ(first.properties.at("COST"), 3.0);
   EXPECT_EQ(first.properties.at("TIMEOUT"), 12081.0) << "for three attempts";
@@ -449,7 +449,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_THAT(
       all.at("Large.test").properties.at("ENVIRONMENT_MODIFICATION").dump(),
       HasSubstr(
-          R"("GPUTEST_GPUS=set:2","GPUTEST_LARGE=set:serial","GPUTEST_HEAP=set:1MiB","GPUTEST_KEEPS=set:2MiB","GPUTEST_WAIT_LIMIT=set:90s","GPUTEST_TIMEOUT=set:1509")"));
+          R"("GPUTEST_GPUS=set:2","GPUTEST_LARGE=set:serial","GPUTEST_HEAP=set:1MiB","GPUTEST_KEEPS=set:2MiB","GPUTEST_WAIT_LIMIT=set:90s","GPUTEST_DEFAULT_LOG=set:Testing/gputest","GPUTEST_TIMEOUT=set:1509")"));
 }
 
 TEST_F(Discovery, adds_a_list_of_properties_to_one_of_the_same_name) {

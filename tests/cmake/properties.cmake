@@ -65,7 +65,7 @@ function(expect_property test property expected)
   compare("${test}" "${property}" "${seen}" "${expected}")
 endfunction()
 
-# gputest's settings in ENVIRONMENT_MODIFICATION, without those that all have, and after THEN those of the user's.
+# gputest's settings in ENVIRONMENT_MODIFICATION, without those that all have, and after THEN the limit and those of the user's.
 function(expect_settings test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" THEN)
   set(settings "GPUTEST_DEPTH=string_append:+" ${arg_UNPARSED_ARGUMENTS} "GPUTEST_DEFAULT_LOG=set:Testing/gputest" "GPUTEST_TEST=set:${test}" ${arg_THEN})

@@ -210,7 +210,7 @@ std::string text_of_time_out(const TimedOut& run, const TimeLimit& limit) {
   return "timed out: " + (who.empty() ? "this process" : who) + " has run for " + not_counting +
          "It ends here, and so do the processes that it started" +
          (limit.signal_name.empty() ? "" : ", after " + limit.signal_name + " (TIMEOUT_SIGNAL_NAME)") +
-         ". If it needs longer, raise TIMEOUT in gpu_add_test() or gpu_discover_tests()";
+         ". If it needs longer, raise its TIMEOUT";
 }
 
 } // namespace gputest::policy

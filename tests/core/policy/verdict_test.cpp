@@ -191,8 +191,7 @@ TEST(RunsAgain, is_for_what_was_stopped_unless_its_process_crashed_or_gputest_ha
 TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {
   const TimeLimit limit{std::chrono::milliseconds{2500}, "2.5 s"};
   const std::string rest = " has run for 2.5 s, the limit (TIMEOUT), not counting 3 s in which it waited for a GPU. It "
-                           "ends here, and so do the processes that it started. If it needs longer, raise TIMEOUT in "
-                           "gpu_add_test() or gpu_discover_tests()";
+                           "ends here, and so do the processes that it started. If it needs longer, raise its TIMEOUT";
   const std::chrono::milliseconds waited{3900};
   EXPECT_EQ(text_of_time_out({"sort", "Sort.Keys", waited, ""}, limit), "timed out: sort: Sort.Keys" + rest);
   EXPECT_EQ(text_of_time_out({"sort", "", waited, ""}, limit), "timed out: sort" + rest);
