@@ -111,7 +111,10 @@ function(_gputest_find_framework target other_target package)
 endfunction()
 
 function(_gputest_share_found target)
-  if(NOT TARGET ${target})
+  get_property(found_here DIRECTORY PROPERTY IMPORTED_TARGETS)
+  if(target IN_LIST found_here) # directories that were added before do not see it either
+    set_property(TARGET ${target} PROPERTY IMPORTED_GLOBAL TRUE)
+  elseif(NOT TARGET ${target})
     add_library(${target} INTERFACE IMPORTED GLOBAL)
     target_link_libraries(${target} INTERFACE gputest::found::${target})
   endif()

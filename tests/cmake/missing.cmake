@@ -96,6 +96,11 @@ foreach(finds IN ITEMS "${package}" "${beside}")
 endforeach()
 expect(Unused "${beside}\nadd_subdirectory(\"${WORK}/googletest\" googletest)" "gputest::main GTest::gtest" "^0: $" ${installed})
 expect(Unused "${beside}\nadd_library(GTest::gmock INTERFACE IMPORTED GLOBAL)" "gputest::main GTest::gmock" "^0: $" ${installed})
+# The top directory finds it, too, when the other directories have been added.
+file(WRITE "${WORK}/above/CMakeLists.txt" "${package}\nadd_subdirectory(below)\n")
+file(WRITE "${WORK}/above/below/CMakeLists.txt" "add_executable(below main.cpp)\ntarget_link_libraries(below PRIVATE gputest::main GTest::gtest)\n")
+file(WRITE "${WORK}/above/below/main.cpp" "")
+expect(Unused "add_subdirectory(\"${WORK}/above\" above)\nfind_package(GTest REQUIRED)" GTest::gtest "^0: $" "-DGTest_DIR=${WORK}/cached")
 
 # A GoogleTest of the project's under a name of its own, which the project tells by an alias, in place of the installed one.
 expect(Unused "add_library(own_gtest STATIC main.cpp)\nadd_library(GTest::gtest ALIAS own_gtest)
