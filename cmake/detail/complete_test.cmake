@@ -24,9 +24,8 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   set(skip_code 77)
   if(memory_class STREQUAL "host")
     set(skip_code 219) # unwatched_skip_code in gputest/outcome.hpp
-  elseif(may_be_foreign AND "${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0 AND
-         watcher MATCHES "^ctest")
-    string(REPLACE "ctest" "skip_code:${SKIP_RETURN_CODE}" watcher "${watcher}")
+  elseif(may_be_foreign AND "${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0)
+    string(APPEND watcher ":${SKIP_RETURN_CODE}")
     set(SKIP_RETURN_CODE 77)
   endif()
   if("${SKIP_RETURN_CODE}" STREQUAL "" OR ("${SKIP_RETURN_CODE}" STREQUAL "77" AND NOT (memory_class STREQUAL "host" AND may_be_foreign)))

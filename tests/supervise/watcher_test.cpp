@@ -27,10 +27,10 @@ TEST_F(Watcher, judges_an_entry_of_ctest_also_if_a_debugger_holds_it) {
 
 // CTest gives valgrind one --log-file, which the later of two processes would truncate.
 TEST_F(Watcher, becomes_its_command_under_valgrind) {
-  const std::string properties = "ENVIRONMENT \"GPUTEST_ENTRY=skip_code:3;LD_PRELOAD=/nonexistent/vgpreload_core.so\"";
+  const std::string properties = "ENVIRONMENT \"GPUTEST_ENTRY=will_fail:3;LD_PRELOAD=/nonexistent/vgpreload_core.so\"";
   folder_write("test", "#!/bin/sh\necho in $GPUTEST_ENTRY by $(cat /proc/$PPID/comm)\n");
   add_command("checked", {ENTRY_PROGRAM, "--watch", path("test")}, properties);
-  EXPECT_THAT(run().at("checked").output, HasSubstr("in skip_code:3 valgrind by ctest\n"));
+  EXPECT_THAT(run().at("checked").output, HasSubstr("in will_fail:3 valgrind by ctest\n"));
 }
 
 TEST_F(Watcher, fails_the_tests_that_valgrind_does_not_follow) {

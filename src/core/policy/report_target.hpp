@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <string>
-#include <string_view>
 
 namespace gputest::policy {
 
@@ -13,7 +12,7 @@ namespace gputest::policy {
 ///     ctest               CTest, by its exit code. It is to watch its command; or nobody watches (MEMORY none)
 ///     will_fail           the same, and CTest inverts the exit code (WILL_FAIL)
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
-///     skip_code:<n>       ctest, and a command that ends with n has skipped itself, as the project says
+///     <word>:<n>          the same as the word, and a command that ends with n has skipped itself, as the project says
 ///     <word> valgrind     the same as the word, from a watcher that ran under valgrind and became the command
 ///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/test_status_page)
 ///
@@ -44,10 +43,10 @@ inline constexpr const char* valgrind_expected = " valgrind";
     target.expects_valgrind = true;
     return target;
   }
-  constexpr std::string_view code = "skip_code:";
   int skip_code = 0;
-  if (entry.compare(0, code.size(), code) == 0) {
-    std::from_chars(entry.data() + code.size(), entry.data() + entry.size(), skip_code);
+  if (const auto end = entry.find(':'); end != std::string::npos) {
+    std::from_chars(entry.data() + end + 1, entry.data() + entry.size(), skip_code);
+    entry.resize(end);
   }
   return {true, entry == "will_fail", entry == "by_output", {}, skip_code};
 }

@@ -102,7 +102,7 @@ const std::vector<Setting>& settings_table() {
        "GPUTEST_PROCESSES_PER_DEVICE if that is not set: the project's", By::gputest},
       {"GPUTEST_DEPTH", "a + for each", "none",
        "the entries of CTest within which the process runs, one within another: each adds its own", By::gputest},
-      {"GPUTEST_ENTRY", "ctest, will_fail, by_output, skip_code:<n>, or the path of a page", "nobody",
+      {"GPUTEST_ENTRY", "ctest, will_fail or by_output, also with :<n> behind it, or the path of a page", "nobody",
        "to whom the process reports how its tests ended", By::gputest},
       {"GPUTEST_PATH", "a list of folders", "PATH is as ctest has it",
        "PATH as the properties of the entry have changed it, with * for that of ctest", By::gputest},
