@@ -30,7 +30,7 @@
     share ``WILL_FAIL`` and their settings.
 
   ``COMMAND``
-    An executable target or a program, and its arguments. A program is looked for as ``add_test()`` does: in the test's folder, and by the ``PATH``
+    An executable target, which must exist before the call, or a program, and its arguments. A program is looked for as ``add_test()`` does: in the test's folder, and by the ``PATH``
     of ctest, not by that of the test's ``ENVIRONMENT``; it has to be there when CMake configures, too. A target that links ``gputest::main`` or ``gputest::catch2`` leases
     its memory itself, for one test at a time. The launcher ``gputest run`` starts anything else, and holds a lease as long as the
     program runs. The target's ``TEST_LAUNCHER`` and ``CROSSCOMPILING_EMULATOR`` come before it as with ``add_test()``. Arguments are passed unchanged, including empty ones and those with semicolons.

@@ -68,7 +68,11 @@ function(_gputest_complete_test name settings own_labels program target by_link 
     set_property(TEST "${name}" PROPERTY ${property} "${${property}}")
   endforeach()
 
+  set(type "")
   if(target STREQUAL "" AND TARGET "${program}")
+    get_target_property(type "${program}" TYPE)
+  endif()
+  if(type STREQUAL "EXECUTABLE")
     _gputest_fail("COMMAND \"${program}\" was a program when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(${program}), or write the program's path.")
   endif()
   if(NOT by_link)
