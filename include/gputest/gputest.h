@@ -131,9 +131,10 @@ int gputest_check(const gputest_request* request);
 typedef struct gputest_wait {
   size_t size;
   const char* limit; /* the longest wait: "90s", "20min", up to "24h"; NULL: gputest_settings.wait_limit */
-  /* Called about every 0.1 s during a wait, by the waiting thread. `text` says what it waits for and which processes
-     hold it. To end the wait, return a value other than 0: the request is withdrawn, and the waiting function returns
-     GPUTEST_STOPPED. It must not call functions with this session. */
+  /* Called about every 0.1 s during a wait, by the waiting thread. `text` says what it waits for and, but in
+     tests of CTest, which may judge their output, which processes hold it. To end the wait, return a value other than
+     0: the request is withdrawn, and the waiting function returns GPUTEST_STOPPED. It must not call functions with this
+     session. */
   int (*on_wait)(const char* text, void* data);
   void* data; /* for on_wait */
 } gputest_wait;
@@ -250,10 +251,10 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end);
    In an entry that the launcher does not run, CTest knows by this call that the process did not exit during a test. */
 int gputest_report_end(int exit_code);
 
-/* Whether CTest judges the output of this process (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION), or may do so because it is
-   a test of CTest's and no entry of gputest: 1 or 0. If so, gputest writes nothing to it, or only what is wrong, and an
-   adapter should write no more than its framework does. */
-int gputest_output_is_judged(void);
+/* Whether an adapter may write notes, which say nothing is wrong, into the output of this process: 1 or 0. 0 where
+   CTest judges an entry by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION), and in a test of CTest's that is no
+   entry of gputest, which CTest may judge so: gputest writes nothing there, or only warnings. */
+int gputest_may_write_notes(void);
 
 /* ---- Simulated devices ---- */
 

@@ -620,9 +620,9 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
 
 int gputest_report_end(int exit_code) { return report_end(exit_code); }
 
-int gputest_output_is_judged() {
+int gputest_may_write_notes() {
   static_cast<void>(detail::TestRun::of_process()); // which reads it
-  return os::has_notes(os::output_of_process()) ? 0 : 1;
+  return os::has_notes(os::output_of_process()) ? 1 : 0;
 }
 
 int gputest_simulated_take(uint64_t bytes, int device, gputest_simulated_buffer** buffer) {

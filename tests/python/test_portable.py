@@ -57,7 +57,10 @@ def test_mistake(): pass
 
 
 @pytest.mark.parametrize("arguments", [(), ("-pxdist", "-n2")])
-def test_marks_and_fixtures_lease_nothing(portable, tmp_path, arguments):
+@pytest.mark.parametrize("by_ctest", [False, True])
+def test_marks_and_fixtures_lease_nothing(portable, tmp_path, monkeypatch, arguments, by_ctest):
+    if by_ctest:
+        monkeypatch.setenv("CTEST_INTERACTIVE_DEBUG_MODE", "1")
     (tmp_path / "test_it.py").write_text(SUITE)
     done = portable("-m", "pytest", "-p", "gputest.plugin", "-p", "no:cacheprovider", "--gpu-auto", *arguments)
     assert "3 tests leased no GPU memory, and nothing was measured" in done.stdout, done.stdout + done.stderr

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gputest._library import (Claimant, Device, Error, Findings, InvalidSetting, LedgerError, NestedLease, OutOfMemory,
-                                  Outcome, Request, Session, Settings, SimulatedBuffer, check, choose, output_is_judged,
+                                  Outcome, Request, Session, Settings, SimulatedBuffer, check, choose, may_write_notes,
                                   parse_bytes, status, version)
 
 __all__ = ["Claimant", "Device", "Error", "Findings", "InvalidSetting", "LedgerError", "NestedLease", "OutOfMemory", "Outcome",
-           "Request", "Session", "Settings", "SimulatedBuffer", "check", "choose", "output_is_judged", "parse_bytes", "status",
+           "Request", "Session", "Settings", "SimulatedBuffer", "check", "choose", "may_write_notes", "parse_bytes", "status",
            "version"]
 
 if not TYPE_CHECKING:

@@ -234,9 +234,9 @@ def parse_bytes(text: str) -> int:
     return size.value
 
 
-def output_is_judged() -> bool:
-    """Whether CTest judges the output of this process by patterns, or may do so: then an adapter writes nothing more."""
-    return bool(_library.gputest_output_is_judged())
+def may_write_notes() -> bool:
+    """Whether an adapter may write into the output of this process what is no warning: not where CTest judges it, or may do so."""
+    return bool(_library.gputest_may_write_notes())
 
 
 class Request(NamedTuple):

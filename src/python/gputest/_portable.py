@@ -37,8 +37,8 @@ class Library:
     def gputest_message(self) -> bytes:
         return self._message
 
-    def gputest_output_is_judged(self) -> bool:
-        return "CTEST_INTERACTIVE_DEBUG_MODE" in os.environ or "DASHBOARD_TEST_FROM_CTEST" in os.environ
+    def gputest_may_write_notes(self) -> bool:
+        return "CTEST_INTERACTIVE_DEBUG_MODE" not in os.environ and "DASHBOARD_TEST_FROM_CTEST" not in os.environ
 
     def gputest_parse_bytes(self, text: bytes, size: Any) -> int:
         found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(?:([KMGT])i)?B", text.decode(errors="replace"))

@@ -1006,17 +1006,17 @@ def pytest_terminal_summary(terminalreporter):
                 if unused >= 256 and unused >= peak:
                     wasted.append((unused, "{}: {} leased, {} MiB used".format(test, lease, peak)))
     _keep_figures(terminalreporter.config, learned)
-    if not (left or unleased or unknown or wasted) or gputest.output_is_judged():
+    if unleased:  # a warning
+        terminalreporter.section("gputest: portable mode")
+        terminalreporter.line("{} test{} leased no GPU memory, and nothing was measured. That needs Linux, and a wheel with gputest's "
+                              "library.".format(unleased, "s" * (unleased > 1)))
+    if not (left or unknown or wasted) or not gputest.may_write_notes():
         return
     if left:
         terminalreporter.section("gpu memory that {} test{} left allocated".format(len(left), "s" * (len(left) > 1)))
         _list_largest(terminalreporter, [(-(-count // _MIB), test) for count, test in left])
         terminalreporter.line("It counts as the process's own. Libraries keep memory in caches, and fixtures that outlive a test "
                               "do. GPUTEST_LEAKS=fail fails these tests, GPUTEST_LEAKS=off says nothing.")
-    if unleased:
-        terminalreporter.section("gputest: portable mode")
-        terminalreporter.line("{} test{} leased no GPU memory, and nothing was measured. That needs Linux, and a wheel with gputest's "
-                              "library.".format(unleased, "s" * (unleased > 1)))
     if unknown:
         terminalreporter.section("gpu memory that was not known yet")
         terminalreporter.line("{} test{} took turns on each GPU, since nobody has declared or measured what they take. The next run has "
