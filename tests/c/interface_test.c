@@ -509,7 +509,8 @@ static void test_a_wait_can_be_ended(void) {
     wait.data = &waits;
     CHECK(gputest_status(&settings, count_holders, &holders) == GPUTEST_OK && holders == 1);
     CHECK(gputest_begin(session, &request, "waiter", &wait) == GPUTEST_STOPPED && waits.calls == 2);
-    CHECK(strstr(waits.text, "waiter waits for 12 GiB: ") != NULL && strstr(waits.text, "holder") != NULL);
+    CHECK(strstr(waits.text, "waiter waits for 12 GiB") != NULL);
+    CHECK((strstr(waits.text, "holder") != NULL) == gputest_may_write_notes()); /* CTest may judge what is printed */
     /* The request was taken back: a small one is granted beside the holder, and the next one waits again. */
     request.memory = "1GiB";
     CHECK(gputest_begin(session, &request, "small", &wait) == GPUTEST_OK);

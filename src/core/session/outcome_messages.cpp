@@ -99,17 +99,16 @@ ledger::Patience OutcomeMessages::patience(const std::string& test, const std::s
   patience.on_wait = [this, who = full_name(test), test, what, printed, prints_at](const ledger::Blocked& blocked) {
     const auto text = who + " waits for " + what;
     const auto named = text + ": " + describe(blocked);
-    const auto output = os::output_of_process();
-    const bool is_entry = output == os::Output::of_entry || output == os::Output::judged;
+    const bool shows_names = os::output_of_process() == os::Output::free;
     if (const auto page = os::status_page_of_process()) {
       page->set_waits_for(named);
     }
     if (on_wait_) {
-      on_wait_(is_entry ? text : named);
+      on_wait_(shows_names ? named : text);
     }
     if (!*printed && (!on_wait_ || os::KernelClock::now() >= prints_at)) {
       *printed = true;
-      note(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
+      note(shows_names ? named : text + ". 'gputest status' shows which processes hold memory and which wait");
       runlog::write("wait", runlog::wait_details(what, blocked), test);
     }
   };

@@ -50,7 +50,8 @@ public:
   [[nodiscard]] Outcome excluded(const std::string& test) const;
 
   /// How long `test` may wait. While it waits, a line goes to stderr, the blockers go to the run log, and `printed` is
-  /// set. In an entry the blockers, whose names others have chosen, are not in its output but on its page.
+  /// set. The blockers, whose names others have chosen, are not in the output of a test of CTest's, but on an entry's
+  /// page.
   [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* printed) const;
 
   /// The test's outcome for the ledger's answer to a request for `what`.

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+
 namespace gputest::session {
 namespace {
 
@@ -107,6 +109,21 @@ TEST_F(OutcomeMessagesTest, tell_an_entry_that_it_waits_without_the_names_of_oth
   EXPECT_EQ(once.find(" waits for "), once.rfind(" waits for ")) << once;
   EXPECT_THAT(page.waits_for(), HasSubstr("suite: Sort.Keys waits for 3 GiB: other (pid 4711"));
   os::set_status_page_of_process(nullptr);
+}
+
+TEST_F(OutcomeMessagesTest, give_who_asked_to_be_called_the_names_of_others_only_if_ctest_does_not_have_the_output) {
+  std::string text;
+  messages_.while_waiting([&](const std::string& waits) { text = waits; });
+  const auto said = [&](os::Output output) {
+    os::set_output_of_process(output);
+    bool printed = true;
+    messages_.patience("Sort.Keys", "3 GiB", &printed).on_wait(result_.blocked);
+    return text;
+  };
+  for (const auto output : {os::Output::of_ctest, os::Output::of_entry, os::Output::judged}) {
+    EXPECT_EQ(said(output), "suite: Sort.Keys waits for 3 GiB");
+  }
+  EXPECT_THAT(said(os::Output::free), HasSubstr("suite: Sort.Keys waits for 3 GiB: other (pid 4711"));
 }
 
 TEST_F(OutcomeMessagesTest, name_a_test_with_its_entry_or_else_its_program) {
