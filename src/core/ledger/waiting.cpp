@@ -176,7 +176,7 @@ private:
   bool was_late_ = false;                                   ///< seen_ was old when a grant was to be made of it
   KernelClock::time_point went_on_at_ = KernelClock::now(); ///< when it was seen last that this process goes on
   std::chrono::nanoseconds stood_still_{0};                 ///< for how long it has not
-  std::chrono::nanoseconds longest_look_{std::chrono::milliseconds{500}}; ///< what takes longer is seen as a stop
+  std::chrono::nanoseconds longest_look_{KernelClock::late_if_stopped}; ///< what takes longer is seen as a stop
   KernelClock::time_point notice_at_;
   KernelClock::time_point look_who_is_stopped_at_;
   std::optional<KernelClock::time_point> left_at_; ///< when those that were notified to leave should have left
@@ -244,7 +244,7 @@ Result Waiting::run() {
 void Waiting::see_that_it_goes_on(std::optional<std::chrono::nanoseconds> slept) {
   const auto now = KernelClock::now();
   const auto stood_still = now - std::exchange(went_on_at_, now) - slept.value_or(std::chrono::nanoseconds{0});
-  if (stood_still < longest_look_) {
+  if (stood_still < (slept ? KernelClock::late_if_stopped : longest_look_)) {
     return;
   }
   longest_look_ = slept ? longest_look_ : 2 * stood_still;
@@ -253,7 +253,7 @@ void Waiting::see_that_it_goes_on(std::optional<std::chrono::nanoseconds> slept)
     left_at_ = put_off(*left_at_, stood_still);
   }
   if (waits_) {
-    const os::PauseTimeLimit for_longer{until() - now};
+    os::PauseTimeLimit::extend(until() - now);
   }
 }
 

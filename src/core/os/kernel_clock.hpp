@@ -18,6 +18,10 @@ struct KernelClock {
   static constexpr bool is_steady = true;
   static time_point now() noexcept;
 
+  /// A process that wakes up so late from a sleep was stopped (SIGSTOP, Ctrl-Z), and not only kept waiting by others
+  /// for a processor.
+  static constexpr std::chrono::milliseconds late_if_stopped{500};
+
   /// Goes on sleeping after signals.
   static void sleep_for(duration time) noexcept;
 

@@ -461,19 +461,34 @@ struct PauseTimeLimit::Wait {
   KernelClock::time_point since = KernelClock::now();
 };
 
-PauseTimeLimit::PauseTimeLimit(nanoseconds longest) {
+std::weak_ptr<PauseTimeLimit::Wait>& PauseTimeLimit::of_all() {
   static auto& of_all =
       *new std::weak_ptr<Wait>; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
-  const std::lock_guard guard{of_process().mutex};
-  if (of_process().page) {
-    wait_ = of_all.lock();
-    if (!wait_ || wait_->page != of_process().page || wait_->pid != ::getpid()) {
-      wait_ = std::make_shared<Wait>(of_process().page, longest);
-      of_all = wait_;
-    } else {
-      static_cast<void>(wait_->may_last(longest));
-    }
+  return of_all;
+}
+
+/// Under the mutex. Null: none exists.
+std::shared_ptr<PauseTimeLimit::Wait> PauseTimeLimit::existing(nanoseconds may_last) {
+  auto wait = of_all().lock();
+  if (!wait || wait->page != of_process().page || wait->pid != ::getpid()) {
+    return nullptr;
   }
+  static_cast<void>(wait->may_last(may_last));
+  return wait;
+}
+
+PauseTimeLimit::PauseTimeLimit(nanoseconds longest) {
+  const std::lock_guard guard{of_process().mutex};
+  wait_ = existing(longest);
+  if (!wait_ && of_process().page) {
+    wait_ = std::make_shared<Wait>(of_process().page, longest);
+    of_all() = wait_;
+  }
+}
+
+void PauseTimeLimit::extend(nanoseconds longest) {
+  const std::lock_guard guard{of_process().mutex};
+  static_cast<void>(existing(longest));
 }
 
 PauseTimeLimit::~PauseTimeLimit() {

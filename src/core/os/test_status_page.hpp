@@ -154,12 +154,18 @@ void set_status_page_of_process(std::shared_ptr<TestStatusPage> page);
 class PauseTimeLimit {
 public:
   explicit PauseTimeLimit(std::chrono::nanoseconds longest);
+
+  /// Those of this process that exist may last for `longest` from now on.
+  static void extend(std::chrono::nanoseconds longest);
+
   ~PauseTimeLimit();
   PauseTimeLimit(const PauseTimeLimit&) = delete;
   PauseTimeLimit& operator=(const PauseTimeLimit&) = delete;
 
 private:
   struct Wait;
+  [[nodiscard]] static std::weak_ptr<Wait>& of_all();
+  [[nodiscard]] static std::shared_ptr<Wait> existing(std::chrono::nanoseconds may_last);
   std::shared_ptr<Wait> wait_; ///< of all that this process has; null: of no entry
 };
 

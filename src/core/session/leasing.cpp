@@ -155,9 +155,9 @@ ledger::Result Gate::lease_where_it_may_wait(const ledger::Ledger::LeaseRequest&
     static_cast<void>(os::KernelClock::poll(nullptr, 0, pause));
     const auto end = os::KernelClock::now();
     const auto stood_still = end - begin - look_for_room;
-    if (stood_still > look_for_room) {
+    if (stood_still >= os::KernelClock::late_if_stopped) {
       as_long.until += stood_still; // stopped, maybe with those for whom it waits
-      const os::PauseTimeLimit for_longer{as_long.until - end};
+      os::PauseTimeLimit::extend(as_long.until - end);
     }
     result = ledger.lease(request, as_long);
   } while (result.kind == Kind::unannounced);

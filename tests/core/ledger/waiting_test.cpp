@@ -181,6 +181,29 @@ TEST_F(LedgerWaiting, the_limit_does_not_come_nearer_while_the_process_is_stoppe
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
+TEST_F(LedgerWaiting, the_limit_does_not_come_nearer_while_the_process_is_stopped_after_a_look_that_took_long) {
+  auto [a, b] = start_all_inside("a", "b");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "waits for a");
+  await_sleep(b);
+  auto& device = devices_.device(0);
+  const std::uint64_t begun = device.begun;
+  device.slow_process = b.pid();
+  auto c = start_inside("c"); // so that b looks
+  await(device.begun, begun + 2);
+  std::this_thread::sleep_for(std::chrono::milliseconds{700});
+  const std::uint64_t observed = device.observed;
+  device.slow_process = 0;
+  await(device.observed, observed + 1);
+  await_sleep(b);
+  stop(b);
+  std::this_thread::sleep_for(std::chrono::seconds{1});
+  go_on(b);
+  auto d = start_inside("d");
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
 TEST_F(LedgerWaiting, ends_with_the_limit_where_each_look_at_a_device_takes_long) {
   auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");

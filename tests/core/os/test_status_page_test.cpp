@@ -216,6 +216,14 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
   EXPECT_LT(page.waited(), std::chrono::hours{1});
 }
 
+TEST(EntryPages, count_no_wait_that_is_extended_when_there_is_none) {
+  TestStatusPage page;
+  set_status_page_of_process(TestStatusPage::open(page.path()));
+  PauseTimeLimit::extend(longest_wait);
+  EXPECT_FALSE(page.observe_waits());
+  set_status_page_of_process(nullptr);
+}
+
 /// A process that waits until it is told to go on.
 class Waiter {
 public:
