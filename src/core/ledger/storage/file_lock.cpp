@@ -28,15 +28,43 @@ namespace gputest::os {
 
 namespace {
 
-/// Locks or unlocks a whole file for this process; false if another one has it, or if the kernel refuses: errno.
-bool set_lock(int file, short type) {
+/// Locks that many bytes of a file for this process, or unlocks them; 0: all. False if another one has some of them, or
+/// if the kernel refuses: errno.
+bool set_lock(int file, short type, off_t bytes) {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
+  lock.l_len = bytes;
   return ::fcntl(file, F_SETLK, &lock) == 0;
 }
 
-/// Calls `try_lock` until it has the lock. Whether it has it: not if `keeper` was the same process, and never none, for
+/// A number that no process has locked the file with before, so that others see when it goes from hand to hand: all
+/// processes of another pid namespace have the same pid there.
+off_t other_bytes_each_time() { return KernelClock::now().time_since_epoch().count(); }
+
+/// What keeps this process out.
+struct OtherLock {
+  static constexpr pid_t not_told = -2; ///< by a kernel without F_GETLK
+
+  pid_t pid = not_told; ///< 0: of another pid namespace; -1: of an open file description
+  off_t bytes = 0;
+
+  bool operator==(const OtherLock& other) const { return pid == other.pid && bytes == other.bytes; }
+  bool operator!=(const OtherLock& other) const { return !(*this == other); }
+};
+
+/// nullopt: nothing does.
+std::optional<OtherLock> lock_of_another(int file) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(file, F_GETLK, &lock) != 0) {
+    return OtherLock{};
+  }
+  return lock.l_type == F_UNLCK ? std::nullopt : std::optional{OtherLock{lock.l_pid, lock.l_len}};
+}
+
+/// Calls `try_lock` until it has the lock. Whether it has it: not if `keeper` was the same lock, and never none, for
 /// FileLock::longest_wait, in which this process was not stopped.
 template <class TryLock, class Keeper>
 bool lock_in_time(TryLock try_lock, Keeper keeper) {
@@ -50,38 +78,29 @@ bool lock_in_time(TryLock try_lock, Keeper keeper) {
   std::chrono::microseconds longest_pause{500};
   constexpr std::chrono::microseconds longest_of_many{10'000};
   std::optional<PauseTimeLimit> waits;
-  std::optional<pid_t> kept_by;
-  std::chrono::microseconds slept{0}; // while that had it
-  for (auto pause = first_pause; slept < FileLock::longest_wait; pause = std::min(pause * 2, longest_pause)) {
+  std::optional<OtherLock> kept_by;
+  KernelClock::duration kept{0}; // for how long that has had it
+  auto now = KernelClock::now();
+  for (auto pause = first_pause; kept < FileLock::longest_wait; pause = std::min(pause * 2, longest_pause)) {
     if (pause == longest_pause && !waits) {
       waits.emplace(FileLock::longest_wait); // others keep it: that is no time of the test's
     }
     KernelClock::sleep_for(pause);
-    slept += pause;
+    const auto slept_since = std::exchange(now, KernelClock::now());
+    kept += now - slept_since < pause + KernelClock::late_if_stopped ? now - slept_since : pause;
     if (try_lock()) {
       return true;
     }
-    if (slept < usual_wait) {
+    if (kept < usual_wait) {
       continue;
     }
-    if (const std::optional<pid_t> now = keeper(); !now || now != kept_by) {
-      longest_pause = now && kept_by ? longest_of_many : longest_pause;
-      kept_by = now;
-      slept = {};
+    if (const std::optional<OtherLock> other = keeper(); !other || other != kept_by) {
+      longest_pause = other && kept_by ? longest_of_many : longest_pause;
+      kept_by = other;
+      kept = {};
     }
   }
   return false;
-}
-
-/// The lock that keeps this process out; of the type F_UNLCK if none does.
-struct flock lock_of_another(int file) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (::fcntl(file, F_GETLK, &lock) != 0) {
-    lock.l_type = F_UNLCK;
-  }
-  return lock;
 }
 
 /// A process that keeps others out, for people.
@@ -97,20 +116,17 @@ std::string in_words(pid_t holder) {
 }
 
 /// The process that keeps others out, for people.
-std::string holder_of(const struct flock& lock, const std::string& path) {
-  if (lock.l_type == F_UNLCK) {
-    return "several processes, one after the other, have it";
+std::string holder_of(const OtherLock& lock, const std::string& path) {
+  if (lock.pid == -1 || lock.pid == OtherLock::not_told) {
+    return std::string{"a process that cannot be named holds it, because "} +
+           (lock.pid == -1 ? "its lock is on an open file description (F_OFD_SETLK), and gputest's locks are not"
+                           : "this system does not tell which one has a lock (F_GETLK)") +
+           "; fuser " + path + " names all that have the file open; end that one";
   }
-  if (lock.l_pid == -1) {
-    return "a process that cannot be named holds it, because its lock is on an open file description (F_OFD_SETLK), "
-           "and "
-           "gputest's locks are not; fuser " +
-           path + " names all that have the file open; end that one";
-  }
-  if (lock.l_pid <= 0 || !exists(lock.l_pid)) { // 0: of another pid namespace
+  if (lock.pid == 0 || !exists(lock.pid)) {
     return "a process of another container holds it; end that one";
   }
-  return in_words(lock.l_pid);
+  return in_words(lock.pid);
 }
 
 /// The process that has locked a file by flock() for itself alone; nullopt if it cannot be told.
@@ -159,7 +175,7 @@ struct FileLock::Kernel {
 
   /// Throws LedgerError if the kernel refuses, or if the file was closed by something else.
   bool try_lock() {
-    const bool acquired = set_lock(file.unchecked_number(), F_WRLCK);
+    const bool acquired = set_lock(file.unchecked_number(), F_WRLCK, other_bytes_each_time());
     if (!acquired && errno != EAGAIN && errno != EACCES) {
       const int error = errno;
       static_cast<void>(file.number());
@@ -204,21 +220,18 @@ void FileLock::lock() {
                       " in a signal handler: it has interrupted a call of gputest's, which has the lock"};
   }
   std::unique_lock threads{kernel_->threads};
-  const auto keeper = [this] {
-    const auto other = lock_of_another(kernel_->file.unchecked_number());
-    return other.l_type == F_UNLCK ? std::nullopt : std::optional{other.l_pid};
-  };
-  if (!lock_in_time([this] { return kernel_->try_lock(); }, keeper)) {
+  std::optional<OtherLock> keeper;
+  const auto look = [&] { return keeper = lock_of_another(kernel_->file.unchecked_number()); };
+  if (!lock_in_time([this] { return kernel_->try_lock(); }, look)) {
     require_kept();
     throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
-                      " s, which is needed for microseconds: " +
-                      holder_of(lock_of_another(kernel_->file.unchecked_number()), kernel_->file.path())};
+                      " s, which is needed for microseconds: " + holder_of(*keeper, kernel_->file.path())};
   }
   static_cast<void>(threads.release());
 }
 
 void FileLock::unlock() noexcept {
-  if (!set_lock(kernel_->file.unchecked_number(), F_UNLCK)) {
+  if (!set_lock(kernel_->file.unchecked_number(), F_UNLCK, 0)) {
     // The kernel lets go of all of a process's locks on a file with any descriptor of it that is closed. As long as
     // this process kept the lock, nobody else could go on.
     const Descriptor closed{
@@ -232,14 +245,16 @@ std::string FileLock::keeper() const {
   constexpr std::chrono::milliseconds pause{10};
   const int file = kernel_->file.unchecked_number();
   const auto first = lock_of_another(file);
-  for (int look = 1; look < looks && first.l_type != F_UNLCK; ++look) {
+  if (!first || first->pid == OtherLock::not_told) {
+    return "";
+  }
+  for (int look = 1; look < looks; ++look) {
     KernelClock::sleep_for(pause);
-    // All processes of another pid namespace have the number 0: that may be one after the other.
-    if (const auto now = lock_of_another(file); now.l_type == F_UNLCK || now.l_pid != first.l_pid || now.l_pid == 0) {
+    if (lock_of_another(file) != first) {
       return "";
     }
   }
-  return first.l_type == F_UNLCK ? "" : holder_of(first, kernel_->file.path());
+  return holder_of(*first, kernel_->file.path());
 }
 
 void FileLock::require_kept() const { static_cast<void>(kernel_->file.number()); }
@@ -255,7 +270,7 @@ bool try_share(int folder, const std::string& path) {
 }
 
 void share(int folder, const std::string& path) {
-  if (lock_in_time([&] { return try_share(folder, path); }, [] { return pid_t{0}; })) {
+  if (lock_in_time([&] { return try_share(folder, path); }, [] { return OtherLock{}; })) {
     return;
   }
   struct stat status {};

@@ -28,7 +28,8 @@ public:
   FileLock& operator=(const FileLock&) = delete;
 
   /// Blocks until it has the lock; goes on after signals. Throws LedgerError if one process keeps it for
-  /// `longest_wait`, naming the process, if the kernel refuses, or if the file was closed by something else here.
+  /// `longest_wait`, in which this one is not stopped, naming the process, if the kernel refuses, or if the file was
+  /// closed by something else here.
   void lock();
   void unlock() noexcept;
 

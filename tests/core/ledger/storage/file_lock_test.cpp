@@ -9,6 +9,7 @@
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 #include "support/private_mount.hpp"
+#include "support/refuse_call.hpp"
 
 #include <gputest/error.hpp>
 
@@ -17,10 +18,12 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -28,6 +31,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -235,18 +239,18 @@ TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_n
 
 TEST_F(FileLockTest, kept_by_one_process_after_the_other_or_while_this_one_is_stopped_is_waited_for) {
   constexpr std::chrono::seconds more_than_half{FileLock::longest_wait / 2 + std::chrono::seconds{1}};
-  const auto keep_byte = [this](off_t byte) {
+  const auto keep = [this](off_t byte, off_t bytes) {
     Descriptor file{::open(path_.c_str(), O_RDWR | O_CLOEXEC)};
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
     lock.l_start = byte;
-    lock.l_len = 1;
+    lock.l_len = bytes;
     EXPECT_EQ(::fcntl(file.number(), F_SETLK, &lock), 0);
     return file;
   };
-  auto first = keep_byte(0); // of the file, which is locked as a whole: no moment in which nobody has it
-  const pid_t second = tests::start_keeper([&] { return keep_byte(1); });
+  auto first = keep(0, 1); // part of what a lock needs: no moment in which nobody has any of it
+  const pid_t second = tests::start_keeper([&] { return keep(1, 2); });
   const auto start_waiting = [this] {
     return start_child([this] {
       FileLock lock{path_};
@@ -255,6 +259,9 @@ TEST_F(FileLockTest, kept_by_one_process_after_the_other_or_while_this_one_is_st
     });
   };
   const pid_t waiting = start_waiting();
+  const pid_t in_container = start_child([&] { // where both have the number 0
+    return ::unshare(CLONE_NEWPID) == 0 ? end_of(start_waiting()) : tests::may_not_mount;
+  });
   const pid_t stopped = start_waiting();
   std::this_thread::sleep_for(more_than_half);
   ::kill(stopped, SIGSTOP);
@@ -264,7 +271,53 @@ TEST_F(FileLockTest, kept_by_one_process_after_the_other_or_while_this_one_is_st
   ::kill(second, SIGKILL);
   end_of(second);
   EXPECT_EQ(end_of(waiting), 0);
+  EXPECT_THAT(end_of(in_container), ::testing::AnyOf(0, tests::may_not_mount));
   EXPECT_EQ(end_of(stopped), 0);
+}
+
+TEST_F(FileLockTest, is_another_lock_each_time_as_others_see_it) {
+  FileLock lock{path_};
+  std::set<off_t> lengths;
+  for (int time = 0; time < 2; ++time) {
+    const std::lock_guard guard{lock};
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    EXPECT_EQ(in_child([&] {
+                struct flock other {};
+                other.l_type = F_WRLCK;
+                other.l_whence = SEEK_SET;
+                return ::fcntl(::open(path_.c_str(), O_RDWR), F_GETLK, &other) == 0 &&
+                               ::write(pipe[1], &other.l_len, sizeof other.l_len) == sizeof other.l_len
+                           ? 0
+                           : 1;
+              }),
+              0);
+    off_t length = 0;
+    EXPECT_EQ(::read(pipe[0], &length, sizeof length), static_cast<ssize_t>(sizeof length));
+    lengths.insert(length);
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+  }
+  EXPECT_EQ(lengths.size(), 2U);
+}
+
+TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_where_the_kernel_does_not_say_by_which) {
+  FileLock held{path_};
+  const std::lock_guard guard{held};
+  EXPECT_EQ(in_child([&] {
+              EXPECT_TRUE(tests::refuse_call(SYS_fcntl, 1, F_GETLK, EINVAL));
+              FileLock lock{path_};
+              const auto said = message_of<LedgerError>([&] { lock.lock(); });
+              EXPECT_NE(
+                  said.find(" within 5 s, which is needed for microseconds: a process that cannot be named holds it, "
+                            "because this system does not tell which one has a lock (F_GETLK); fuser " +
+                            path_),
+                  std::string::npos)
+                  << said;
+              EXPECT_EQ(lock.keeper(), "");
+              return ::testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
 }
 
 TEST_F(FileLockTest, whose_file_was_removed_or_replaced_says_so) {

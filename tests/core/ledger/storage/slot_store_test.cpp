@@ -5,6 +5,7 @@
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 #include "support/private_mount.hpp"
+#include "support/refuse_call.hpp"
 #include "support/shared_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -29,10 +30,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -74,18 +72,6 @@ std::uint32_t put_word(const std::string& file, std::size_t offset, std::uint32_
   EXPECT_EQ(::pread(opened.number(), &before, sizeof before, static_cast<off_t>(offset)), 4);
   EXPECT_EQ(::pwrite(opened.number(), &word, sizeof word, static_cast<off_t>(offset)), 4);
   return before;
-}
-
-/// From here on renameat2() answers with `error` if it gets flags, as on a file system that has none.
-bool refuse_flags_of_rename(unsigned error) {
-  constexpr auto number = static_cast<unsigned>(offsetof(seccomp_data, nr));
-  constexpr auto flags = static_cast<unsigned>(offsetof(seccomp_data, args) + 4 * sizeof(std::uint64_t));
-  std::array<sock_filter, 6> program{
-      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
-       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, flags), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
-       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 class SlotStoreTest : public ::testing::Test {
@@ -133,8 +119,8 @@ TEST_F(SlotStoreTest, keeps_records_and_rows_apart_and_for_others) {
 
 TEST_F(SlotStoreTest, is_made_where_the_file_system_cannot_rename_without_replacing) {
   const int status = in_child([&] {
-    if (!refuse_flags_of_rename(EINVAL) || ::renameat2(AT_FDCWD, "/a", AT_FDCWD, "/b", RENAME_NOREPLACE) == 0 ||
-        errno != EINVAL) {
+    if (!tests::refuse_call(SYS_renameat2, 4, RENAME_NOREPLACE, EINVAL) ||
+        ::renameat2(AT_FDCWD, "/a", AT_FDCWD, "/b", RENAME_NOREPLACE) == 0 || errno != EINVAL) {
       return 2;
     }
     SlotStore store = open();
