@@ -7,32 +7,17 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 
 #include <sys/prctl.h>
 #include <unistd.h>
 
 namespace gputest::supervise {
 
-std::vector<pid_t> all_other_processes() {
-  std::vector<pid_t> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at{"/proc", error}, end; !error && at != end; at.increment(error)) {
-    const auto pid = static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
-    if (pid > 0 && pid != ::getpid()) {
-      found.push_back(pid);
-    }
-  }
-  return found;
-}
-
 std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   std::multimap<pid_t, pid_t> children;
-  for (const auto pid : all_other_processes()) {
+  for (const auto pid : os::all_other_processes()) {
     children.emplace(os::parent_of(pid).value_or(0), pid);
   }
   std::vector<pid_t> found;

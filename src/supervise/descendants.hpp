@@ -7,9 +7,6 @@
 
 namespace gputest::supervise {
 
-/// All that /proc shows, but this one.
-[[nodiscard]] std::vector<pid_t> all_other_processes();
-
 /// The processes that this process has started and those that they have started, without the children `spared` and what
 /// these have started. A process whose parent has ended is found if this process is a subreaper.
 [[nodiscard]] std::vector<pid_t> descendants(const std::vector<pid_t>& spared = {});

@@ -13,7 +13,6 @@
 #include <climits>
 #include <csignal>
 #include <ctime>
-#include <filesystem>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -26,8 +25,6 @@
 namespace gputest::supervise {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 /// With the usual 64 KiB the command waits more often. More than this would be too much of what a user may have in
 /// pipes.
@@ -46,23 +43,6 @@ bool is_line_unfinished = false; ///< of what was passed on to standard error
 
 bool is_same(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
-/// nullopt: its descriptors may not be looked at.
-std::optional<bool> has_open(pid_t pid, const std::vector<struct stat>& streams) {
-  std::error_code error;
-  for (fs::directory_iterator at{"/proc/" + std::to_string(pid) + "/fd", error}, end; !error && at != end;
-       at.increment(error)) {
-    struct stat status {};
-    struct stat link {}; // its mode says how the file is open
-    if (::lstat(at->path().c_str(), &link) == 0 && (link.st_mode & S_IWUSR) != 0 &&
-        ::stat(at->path().c_str(), &status) == 0 &&
-        std::any_of(streams.begin(), streams.end(),
-                    [&](const struct stat& stream) { return is_same(stream, status); })) {
-      return true;
-    }
-  }
-  return error == std::errc::permission_denied ? std::nullopt : std::optional{false};
 }
 
 } // namespace
@@ -203,12 +183,12 @@ void Relays::drop_withheld() {
 }
 
 /// What a process has to have open to keep one of them from ending.
-std::vector<struct stat> Relays::open_ones() const {
-  std::vector<struct stat> open;
+std::vector<os::FileNumbers> Relays::open_ones() const {
+  std::vector<os::FileNumbers> open;
   for (const auto& relay : relays_) {
     struct stat status {};
     if (relay.read_end && ::fstat(relay.read_end.number(), &status) == 0) {
-      open.push_back(status);
+      open.emplace_back(status.st_dev, status.st_ino);
     }
   }
   return open;
@@ -221,7 +201,7 @@ std::string Relays::end_holders(std::vector<pid_t> (*candidates)(), bool all) {
   const auto until = KernelClock::now() + longest;
   do {
     for (const pid_t pid : candidates()) {
-      if (has_open(pid, open_ones()).value_or(all)) {
+      if (os::has_open(pid, open_ones()).value_or(all)) {
         if (killed.insert(pid).second) {
           names += (names.empty() ? "" : ", ") + os::name_of_process(pid);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 
 #include <chrono>
 #include <optional>
@@ -66,7 +67,7 @@ private:
     [[nodiscard]] pollfd next() const;
     [[nodiscard]] bool pass_on();
   };
-  [[nodiscard]] std::vector<struct stat> open_ones() const;
+  [[nodiscard]] std::vector<os::FileNumbers> open_ones() const;
 
   std::vector<Relay> relays_;
 };

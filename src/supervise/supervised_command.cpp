@@ -214,7 +214,7 @@ std::string wait_for_output(Relays& relays, const Watch& watch, KernelClock::tim
         relays.wait(polled, left);
         return polled.front().revents == 0;
       },
-      [&] { return relays.end_holders(all_other_processes, false); });
+      [&] { return relays.end_holders(os::all_other_processes, false); });
 }
 
 CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {

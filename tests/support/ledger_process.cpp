@@ -53,7 +53,8 @@ using Words = std::vector<std::string>;
 std::string names(const ledger::Blocked& blocked) {
   std::vector<std::string> names;
   for (const auto& blocker : blocked.blockers) {
-    names.push_back(blocker.who + (blocker.alive ? "" : "(ended)"));
+    names.push_back(blocker.who + (blocker.alive ? "" : "(ended)") +
+                    (blocker.kept_by ? "(kept by " + std::to_string(*blocker.kept_by) + ")" : ""));
   }
   std::sort(names.begin(), names.end());
   std::string text;

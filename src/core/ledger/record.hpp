@@ -25,6 +25,8 @@ struct Record {
   std::uint32_t uid = 0;
   std::string who;                             ///< the test, or the command
   std::chrono::system_clock::time_point since; ///< when it took, or began to wait for, what `claim` says
+  /// For people: its process has ended, and this one, which it has left running, keeps the record; 0: not known which.
+  std::optional<std::int64_t> kept_by;
   bool alive = true; ///< false: its process has ended, and its bytes come back as soon as the device shows them free
 };
 

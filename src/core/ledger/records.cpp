@@ -56,6 +56,10 @@ void Records::write(const Record& record) {
   store_->write(record.slot, stored);
 }
 
+std::optional<pid_t> Records::process_with(std::size_t slot) const {
+  return os::process_with(store_->liveness_fifo(slot));
+}
+
 bool Records::lives(std::size_t slot) const { return os::owner_lives(store_->liveness_fifo(slot)); }
 
 Observations Records::observe(DeviceMask devices) const {

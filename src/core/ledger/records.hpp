@@ -52,6 +52,9 @@ public:
   /// Whether the process that has this slot, or a child it forked, is alive.
   [[nodiscard]] bool lives(std::size_t slot) const;
 
+  /// os::process_with() the liveness FIFO of this slot.
+  [[nodiscard]] std::optional<pid_t> process_with(std::size_t slot) const;
+
   /// Looks at devices. Not under the mutex: it may take milliseconds.
   [[nodiscard]] Observations observe(policy::DeviceMask devices) const;
 

@@ -31,12 +31,15 @@ constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device report when an external process frees memory.
 constexpr std::chrono::milliseconds look_for_external_memory{200};
 
+bool has_ended(const Record& record) {
+  return os::has_ended(static_cast<pid_t>(record.pid), record.start_time) && record.pids != 0 &&
+         record.pids == os::pids_identity();
+}
+
 /// Whether a process does not go on by itself: a signal has stopped it, or it has ended, and a child that it has forked
 /// has its liveness FIFO.
 bool is_stopped(const Record& record) {
-  const auto pid = static_cast<pid_t>(record.pid);
-  return os::is_stopped(pid, record.start_time) ||
-         (os::has_ended(pid, record.start_time) && record.pids != 0 && record.pids == os::pids_identity());
+  return os::is_stopped(static_cast<pid_t>(record.pid), record.start_time) || has_ended(record);
 }
 
 /// Those of `records` whose processes are stopped. Without the mutex.
@@ -153,7 +156,7 @@ private:
   void observe(const std::vector<Record>& ahead);
   [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
   [[nodiscard]] Blocked for_people(Blocked blocked) const;
-  void mark_ended(Blocked& blocked) const;
+  void mark_ended(Blocked& blocked, bool by_whom) const;
 
   OwnSlot& own_slot_;
   Records& records_;
@@ -382,7 +385,7 @@ Result Waiting::give_up_for(const Evaluation& evaluation, const NextStep& next) 
                                           : Result::Kind::stuck;
   auto result = give_up({kind, 0, {}, for_people(evaluation.blocked)});
   guard_.unlock();
-  mark_ended(result.blocked);
+  mark_ended(result.blocked, kind == Result::Kind::timed_out);
   return result;
 }
 
@@ -438,7 +441,7 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
     Blocked blocked = for_people(evaluation.blocked);
     // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
     guard_.unlock();
-    mark_ended(blocked);
+    mark_ended(blocked, false);
     patience_.on_wait(blocked);
     if (own_slot_.forked()) {
       throw Error{
@@ -521,10 +524,15 @@ Blocked Waiting::for_people(Blocked blocked) const {
   return blocked;
 }
 
-/// Says of those who are named, and were not probed before, whether they have ended. Without the mutex.
-void Waiting::mark_ended(Blocked& blocked) const {
+/// Says of those who are named, and were not probed before, whether they have ended, and if others keep their records
+/// then, with `by_whom` which. Without the mutex.
+void Waiting::mark_ended(Blocked& blocked, bool by_whom) const {
   for (Record& blocker : blocked.blockers) {
+    const bool has_ended = ledger::has_ended(blocker); // before the probe: then it is not its own FIFO that lives
     blocker.alive = blocker.alive && records_.lives(blocker.slot);
+    if (blocker.alive && has_ended) {
+      blocker.kept_by = by_whom ? records_.process_with(blocker.slot).value_or(0) : 0;
+    }
   }
 }
 

@@ -181,6 +181,32 @@ bool is_traced(const std::string& status) {
   return !tracer.empty() && tracer != "0";
 }
 
+std::vector<pid_t> all_other_processes() {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (fs::directory_iterator at{"/proc", error}, end; !error && at != end; at.increment(error)) {
+    const auto pid = static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
+    if (pid > 0 && pid != own_pid()) {
+      found.push_back(pid);
+    }
+  }
+  return found;
+}
+
+std::optional<bool> has_open(pid_t pid, const std::vector<FileNumbers>& files) {
+  std::error_code error;
+  for (fs::directory_iterator at{proc_file(pid, "fd"), error}, end; !error && at != end; at.increment(error)) {
+    struct stat status {};
+    struct stat link {}; // its mode says how the file is open
+    if (::lstat(at->path().c_str(), &link) == 0 && (link.st_mode & S_IWUSR) != 0 &&
+        ::stat(at->path().c_str(), &status) == 0 &&
+        std::find(files.begin(), files.end(), FileNumbers{status.st_dev, status.st_ino}) != files.end()) {
+      return true;
+    }
+  }
+  return error == std::errc::permission_denied ? std::nullopt : std::optional{false};
+}
+
 std::string name_of_process(pid_t pid) {
   const auto name = record_of_proc(proc_file(pid, "comm")).value_or("");
   return std::to_string(pid) + " (" + name.substr(0, name.find('\n')) + ")";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -79,6 +80,15 @@ struct Ancestor {
 
 /// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> executable_of(pid_t pid);
+
+/// All that /proc shows, but this one.
+[[nodiscard]] std::vector<pid_t> all_other_processes();
+
+/// Of a file: st_dev and st_ino.
+using FileNumbers = std::pair<dev_t, ino_t>;
+
+/// Whether it has one of these files open for writing; nullopt: its descriptors may not be looked at.
+[[nodiscard]] std::optional<bool> has_open(pid_t pid, const std::vector<FileNumbers>& files);
 
 /// `<pid> (<name>)`, for messages.
 [[nodiscard]] std::string name_of_process(pid_t pid);

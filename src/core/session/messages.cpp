@@ -86,6 +86,10 @@ std::string describe(const ledger::Record& record, std::uint64_t excess) {
   }
   if (!record.alive) {
     text += "; it has ended, and the device has not shown its memory free yet";
+  } else if (record.kept_by) {
+    text += "; it has ended, and a process that it left running keeps this";
+    text +=
+        *record.kept_by != 0 ? ": " + policy::printable(os::name_of_process(static_cast<pid_t>(*record.kept_by))) : "";
   } else if (is_stopped(record)) {
     text += "; it is stopped, kill -CONT lets it go on";
   }

@@ -162,8 +162,9 @@ TEST_F(LedgerCrash, a_forked_child_keeps_the_claim_after_its_parent_is_killed) {
   a.ask("lease a 1 60");
   const pid_t child = std::stoi(a.ask("fork"));
   a.kill();
-  EXPECT_EQ(b.ask("lease b 1 60 try"), "would wait for a");
-  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
+  EXPECT_EQ(b.ask("lease b 1 60 try"), "would wait for a(kept by 0)");
+  EXPECT_EQ(b.ask("lease b 1 60 at-once"), "timed out for a(kept by " + std::to_string(child) + ")");
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a(kept by 0)");
   EXPECT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_EQ(b.answer(), "granted 1");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/outcome_messages.hpp"
 
+#include "core/os/process.hpp"
 #include "core/os/test_status_page.hpp"
 
 #include <gmock/gmock.h>
@@ -82,6 +83,12 @@ TEST_F(OutcomeMessagesTest, fail_what_waited_too_long_or_was_not_announced) {
   EXPECT_EQ(outcome.kind, Kind::fail);
   EXPECT_TRUE(outcome.not_freed);
   EXPECT_THAT(outcome.reason, HasSubstr("waited 20 min, its wait limit, for 3 GiB"));
+  result_.blocked.blockers.front().kept_by = 0;
+  EXPECT_THAT(outcome_of(Answer::timed_out).reason,
+              HasSubstr("; it has ended, and a process that it left running keeps this)"));
+  result_.blocked.blockers.front().kept_by = os::own_pid();
+  EXPECT_THAT(outcome_of(Answer::timed_out).reason,
+              HasSubstr("keeps this: " + std::to_string(os::own_pid()) + " (session_tests))"));
   outcome = outcome_of(Answer::unannounced);
   EXPECT_EQ(outcome.kind, Kind::fail);
   EXPECT_FALSE(outcome.not_freed) << "to wait would not help";

@@ -4,9 +4,11 @@
 #include "core/os/cancellation.hpp"
 #include "core/os/file.hpp"
 #include "core/os/kernel_clock.hpp"
+#include "core/os/process.hpp"
 
 #include <gputest/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -91,6 +93,15 @@ bool is_inherited(const FileAt& fifo) {
     }
   }
   return false;
+}
+
+std::optional<pid_t> process_with(const FileAt& fifo) {
+  const auto identity = FileIdentity::at(fifo);
+  const auto all = identity ? all_other_processes() : std::vector<pid_t>{};
+  const auto found = std::find_if(all.begin(), all.end(), [&](pid_t pid) {
+    return has_open(pid, {{identity->device, identity->inode}}).value_or(false);
+  });
+  return found == all.end() ? std::nullopt : std::optional{*found};
 }
 
 LivenessWatch::LivenessWatch(const FileAt& fifo) {

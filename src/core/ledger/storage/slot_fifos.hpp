@@ -6,8 +6,11 @@
 #include <gputest/error.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace gputest::os {
 
@@ -46,6 +49,10 @@ private:
 /// what looks after temporary files may remove one that nobody has used for days. Throws LedgerError if it cannot be
 /// opened (no descriptors left, or its folder was removed).
 [[nodiscard]] bool owner_lives(const FileAt& fifo);
+
+/// Another process that has a liveness FIFO: its owner, or one that its owner has left running. nullopt: none is found,
+/// as of another user's. Takes milliseconds: for messages.
+[[nodiscard]] std::optional<pid_t> process_with(const FileAt& fifo);
 
 /// Somebody else's liveness FIFO, opened to see its owner end.
 class LivenessWatch {
