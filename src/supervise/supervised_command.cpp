@@ -122,14 +122,16 @@ std::string wait_for_end_of(const Relays& relays, TimeLeft time_left, Wait wait,
   return names;
 }
 
+bool is_parent_stopped() { return os::state_of(::getppid()) == os::ProcessState::stopped; }
+
 /// As long as one exists, a signal to the process group of this process and its command reaches the command alone, and
 /// what reaches this process was sent to it and is to be passed on.
 ///
 /// What watches an entry leaves the session of its group for good. In a session without job control, as of CI, the
 /// group of ctest is orphaned. With a parent in another group of its session, a command would end that: processes in
 /// the group would stop for the terminal's signals, and once no such command is left, the kernel ends the group by
-/// SIGHUP if a process in it is stopped (POSIX, _exit()). Its later commands are in its session, and end with its
-/// parent, as by Ctrl-C.
+/// SIGHUP if a process in it is stopped (POSIX, _exit()). Its later commands are in its session, and stop and end with
+/// its parent, as by Ctrl-Z and Ctrl-C.
 class ProcessGroup {
 public:
   explicit ProcessGroup(bool leaves_session)
@@ -160,6 +162,13 @@ public:
       ::setpgid(0, 0);
     }
   }
+  /// In each turn: a later command is stopped as long as the parent is, as by Ctrl-Z.
+  void follow_parent(pid_t command) {
+    if (leads_ && has_left_session_ && is_parent_stopped() != is_stopped_) {
+      is_stopped_ = !is_stopped_;
+      ::kill(-command, is_stopped_ ? SIGSTOP : SIGCONT);
+    }
+  }
   /// Passes a signal on. Whoever sends one to a leader means its group.
   void pass_on(int signal, pid_t command) const { ::kill(leads_ ? -command : command, signal); }
 
@@ -171,6 +180,7 @@ private:
   pid_t first_;
   bool leads_;
   bool leaves_session_;
+  bool is_stopped_ = false;
 };
 
 /// Ends the processes below this one that run tests, since one of them was stopped and waits for this: so none sees
@@ -231,7 +241,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   if (!sources.can_wait()) {
     return {errno};
   }
-  const ProcessGroup group{watch.page != nullptr};
+  ProcessGroup group{watch.page != nullptr};
 
   static_cast<void>(std::fflush(nullptr)); // the command writes behind it
   const auto begun = KernelClock::now();
@@ -275,7 +285,6 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     return true;
   };
   const auto end_holders = [&] { return relays.end_holders([] { return descendants(); }, true); };
-  const auto is_parent_stopped = [] { return os::state_of(::getppid()) == os::ProcessState::stopped; };
   auto next_call = begun;
   std::optional<KernelClock::time_point> signalled; // when its limit was over
   const auto left_now = [&] {
@@ -314,6 +323,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       return end;
     }
     look_for_stop();
+    group.follow_parent(child);
     auto left = left_now();
     if (left && *left <= nanoseconds{0} && watch.first_signal != 0 && !signalled && !is_parent_stopped()) {
       ::kill(child, watch.first_signal);

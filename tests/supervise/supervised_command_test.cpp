@@ -479,13 +479,13 @@ TEST(SupervisedCommand, leaves_its_process_group_orphaned_as_it_is) {
       << "the kernel ends a group by SIGHUP that becomes orphaned with a stopped process";
 }
 
-TEST(SupervisedCommand, ends_with_the_parent_of_its_watcher_if_it_runs_again) {
+TEST(SupervisedCommand, stops_and_ends_with_the_parent_of_its_watcher_if_it_runs_again) {
   const tests::PrivateFolder folder;
   const std::string fifo = folder.path() + "/fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const pid_t parent = tests::start_child([&] {
     return tests::in_child([&] {
-      for (const std::string& script : {std::string{"exit 0"}, "exec 3>" + fifo + "; echo here >&3; exec sleep 1000"}) {
+      for (const std::string& script : {std::string{"exit 0"}, "exec 3>" + fifo + "; echo $$ >&3; exec sleep 1000"}) {
         os::TestStatusPage page;
         static_cast<void>(run_supervised({"sh", "-c", script}, {{}, &page, {}}));
       }
@@ -493,11 +493,18 @@ TEST(SupervisedCommand, ends_with_the_parent_of_its_watcher_if_it_runs_again) {
     });
   });
   std::ifstream said{fifo};
-  std::string line;
-  EXPECT_TRUE(std::getline(said, line));
+  pid_t command = 0;
+  ASSERT_TRUE(said >> command);
+  for (const bool stops : {true, false}) {
+    ::kill(parent, stops ? SIGSTOP : SIGCONT);
+    while ((os::state_of(command) == os::ProcessState::stopped) != stops) {
+      os::KernelClock::sleep_for(std::chrono::milliseconds{1});
+    }
+  }
   ::kill(parent, SIGKILL);
   EXPECT_EQ(tests::end_of(parent), -SIGKILL);
-  EXPECT_FALSE(std::getline(said, line)) << "blocks as long as the command runs";
+  std::string line;
+  EXPECT_FALSE(std::getline(said >> std::ws, line)) << "blocks as long as the command runs";
 }
 
 TEST(EndOfAProcess, is_told_and_brought_about_whatever_the_process_has_inherited) {
