@@ -186,7 +186,7 @@ int run_all_tests() {
   const int result = RUN_ALL_TESTS();
   const int code = Adapter::instance().exit_code(result);
   const bool is_skip = code == skipped_exit_code || code == unwatched_skip_code;
-  return is_skip && detail::TestRun::of_process().in_entry() ? result : code; // the end of the process tells of a skip
+  return is_skip && detail::TestRun::of_process().end_tells_of_skip() ? result : code;
 }
 
 } // namespace gputest

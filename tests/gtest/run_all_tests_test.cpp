@@ -196,6 +196,9 @@ TEST_F(RunAllTests, returns_what_googletest_does_in_an_entry_whose_process_tells
   set("GPUTEST_ENTRY", "ctest");
   const Ended skipped = run("own_main");
   EXPECT_EQ(skipped.exit_code, 77) << skipped.out << skipped.err;
+  set("GPUTEST_ENTRY", "/proc/1/fd/1000000"); // a page that it cannot open
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Skipping.*"}).exit_code, 77) << "nobody else would tell of the skip";
+  set("GPUTEST_ENTRY", "ctest");
   set("GPUTEST_FORBID_SKIP", "1");
   EXPECT_EQ(run("own_main").exit_code, 1);
 }

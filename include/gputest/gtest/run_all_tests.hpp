@@ -12,8 +12,9 @@ namespace gputest {
 /// Registers an Environment and calls RUN_ALL_TESTS(). Returns its result; or skipped_exit_code if
 /// tests were selected, none failed and all were skipped, by themselves or by an environment, so that CTest does not
 /// report them as passed. In an entry of gpu_add_test(), one test that gputest skipped is enough, and so is a
-/// GoogleTest shard without tests. There the result is GoogleTest's, and the process that exits with 0 then exits with
-/// skipped_exit_code, or with unwatched_skip_code with MEMORY none: main() may take any result but 0 for a failure.
+/// GoogleTest shard without tests. There the result is GoogleTest's, because main() may take any but 0 for a failure:
+/// the watcher makes skipped_exit_code of the 0 with which the process exits, or with MEMORY none the process itself
+/// unwatched_skip_code.
 /// It is a failure there if no test was selected, and the message says why. If main() ignores the result and returns 0
 /// although tests failed, in this call or an earlier one, the process exits with 1. With MEMORY none it does so, too,
 /// if a test of the entry did not run.

@@ -59,6 +59,11 @@ bool TestRun::in_entry() const {
   return state_->in_entry;
 }
 
+bool TestRun::end_tells_of_skip() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->page || state_->report_target.ctest;
+}
+
 bool TestRun::no_gpu() const {
   const std::lock_guard guard{state_->mutex};
   return state_->no_gpu;
