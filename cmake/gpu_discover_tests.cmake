@@ -104,7 +104,7 @@
     Properties of each entry: pairs of a name and a value. A list is one value, in quotes: ``LABELS "a;b"``. The pairs end at the next
     keyword that is not the name of a property. As in ``gtest_discover_tests()``, a list whose name is given twice is added to the
     first. ``LABELS`` and ``ENVIRONMENT_MODIFICATION`` are added to gputest's own. ``TIMEOUT`` has the meaning of the keyword
-    ``TIMEOUT``: time spent waiting does not count. It may be a generator expression, here and there. A name that CTest does not know has
+    ``TIMEOUT``, which has precedence: time spent waiting does not count. It may be a generator expression, here and there. A name that CTest does not know has
     capital letters and an underscore.
 
   The entry of a case runs it with ``--gtest_filter`` and ``--gtest_also_run_disabled_tests``, and is ``DISABLED`` if the case is. It has the
@@ -153,7 +153,7 @@ function(gpu_discover_tests)
   endif()
   set(ARG_CATCH2 ${links_catch2})
   if(links_catch2 AND ("${ARG_GRANULARITY}" MATCHES "class|executable" OR "${ARG_ISOLATION}" STREQUAL "worker" OR DEFINED ARG_XML_OUTPUT_DIR))
-    _gputest_fail("${target} has tests of Catch2 (it links gputest::catch2), which run in a process for each case. Leave GRANULARITY, ISOLATION worker and XML_OUTPUT_DIR out. For one entry write gpu_add_test(NAME ${target} COMMAND ${target}), for reports EXTRA_ARGS --reporter JUnit::out=<file>.")
+    _gputest_fail("${target} has tests of Catch2 (it links gputest::catch2), which run in a process for each case. Leave GRANULARITY, ISOLATION worker and XML_OUTPUT_DIR out. For one entry write gpu_add_test(NAME ${target} COMMAND ${target}), for reports call ctest --output-junit <file>.")
   endif()
   if(DEFINED ARG_PROPERTY_SKIP_RETURN_CODE AND NOT ARG_PROPERTY_SKIP_RETURN_CODE EQUAL 77)
     _gputest_fail("PROPERTIES sets SKIP_RETURN_CODE to ${ARG_PROPERTY_SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Leave it out.")
