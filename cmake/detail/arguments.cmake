@@ -11,7 +11,8 @@ endfunction()
 # Reads the arguments of the function that uses it, from ARGV<begin> on, into ARG_<keyword>. The function has set the lists
 # option_keywords, value_keywords, list_keywords and word_keywords. It differs from cmake_parse_arguments() in that words
 # stay as they are written, also empty ones and those with brackets or `;`, and that keywords that are unknown, repeated, or
-# have no value are errors; but some lists may be empty. The function that calls a public function may have variables of the same names; they do not count.
+# have no value are errors. But wrappers pass on what may be empty: some lists may be, and the keywords that CMake's own
+# functions have are then as left out, as they are there. The function that calls a public function may have variables of the same names; they do not count.
 #
 #   words         CMake code, each word after a space, because a list cannot hold every text
 #   COMMAND       its first value; those that follow are words, in ARG_COMMAND_ARGUMENTS
@@ -25,6 +26,8 @@ macro(_gputest_parse begin)
   foreach(keyword IN LISTS keywords ITEMS NAME COMMAND_ARGUMENTS PROPERTIES PAIRS_OF_LABELS PAIRS_OF_RESOURCE_LOCK)
     unset(ARG_${keyword})
   endforeach()
+  # Those with one value.
+  set(keywords_of_cmake "WORKING_DIRECTORY|TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|TEST_LIST|XML_OUTPUT_DIR|DISCOVERY_TIMEOUT|DISCOVERY_MODE")
   set(seen "")
   set(keyword "") # that the next value is for
   set(missing "") # the keyword, until it has a value
@@ -45,11 +48,13 @@ macro(_gputest_parse begin)
         set(missing "")
         set(keyword "")
       else()
-        set(ARG_${argument} "")
-        set(missing ${argument})
         set(keyword ${argument})
-        if(keyword MATCHES "^(REQUIRES|LABELS|PROPERTIES|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|DISCOVERY_ENVIRONMENT)$")
-          set(missing "") # a wrapper passes on a list that may be empty
+        set(missing "")
+        if(NOT keyword MATCHES "^(CONFIGURATIONS|${keywords_of_cmake})$")
+          set(ARG_${keyword} "")
+          if(NOT keyword MATCHES "^(REQUIRES|LABELS|PROPERTIES|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|DISCOVERY_ENVIRONMENT)$")
+            set(missing ${keyword})
+          endif()
         endif()
       endif()
       continue()
@@ -85,6 +90,8 @@ macro(_gputest_parse begin)
       _gputest_check_word("${argument}" "${next}" ${keywords})
       _gputest_quote("${argument}" quoted)
       string(APPEND ARG_${keyword} " ${quoted}")
+    elseif(argument STREQUAL "" AND keyword MATCHES "^(${keywords_of_cmake})$")
+      set(keyword "")
     elseif(argument MATCHES "^$|^;|;;|;$" AND NOT keyword MATCHES "^(TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|XML_OUTPUT_DIR)$")
       _gputest_fail("${keyword} has an empty value. Give it one that is not, or leave ${keyword} out.")
     elseif(keyword IN_LIST list_keywords)

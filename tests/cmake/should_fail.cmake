@@ -108,12 +108,13 @@ foreach(number IN ITEMS many -1 1025)
 endforeach()
 should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY small MEMORY large)]]
   "gpu_add_test(NAME t): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
-foreach(keyword IN ITEMS MEMORY COMMAND CONFIGURATIONS)
+foreach(keyword IN ITEMS MEMORY COMMAND)
   set(no_value "gpu_add_test: ${keyword} has no value. Give it one, or leave ${keyword} out.")
   should_fail("gpu_add_test(${keyword})" "${no_value}")
   should_fail("gpu_add_test(${keyword} NAME t)" "${no_value}")
   should_fail("gpu_add_test(${keyword} \"\" NAME t)" "gpu_add_test: ${keyword} has an empty value.")
 endforeach()
+should_fail([[gpu_add_test(CONFIGURATIONS "" NAME t)]] "gpu_add_test: CONFIGURATIONS has an empty value.")
 foreach(list IN ITEMS "a \"\" b" "\"a\;\"" "\";a\"" "\"a;;b\"")
   should_fail("gpu_add_test(NAME t COMMAND exe LABELS ${list})" "gpu_add_test(NAME t): LABELS has an empty value.")
 endforeach()
@@ -222,6 +223,12 @@ gpu_discover_tests(exe PROPERTIES COST 3 MEMORY 3GiB)
 gpu_discover_tests(exe PROPERTIES VS_DEBUGGER_WORKING_DIRECTORY / FIXTURES_REQUIRED a FIXTURES_REQUIRED b SKIP_RETURN_CODE 77 SKIP_RETURN_CODE 77)
 gpu_discover_tests(exe PROPERTIES MY_OWN_PROP2 x TIMEOUT "$<IF:$<CONFIG:Debug>,60,0.1>")
 gpu_discover_tests(exe REQUIRES LABELS PROPERTIES EXTRA_ARGS DISCOVERY_EXTRA_ARGS DISCOVERY_ENVIRONMENT TIMEOUT "$<1:0>")]])
+# A wrapper passes on what its caller may leave out, as add_test() and gtest_discover_tests() accept it.
+foreach(nothing IN ITEMS "" [[""]])
+  should_pass("gpu_add_test(NAME t COMMAND exe WORKING_DIRECTORY ${nothing} CONFIGURATIONS)")
+  should_pass("gpu_discover_tests(exe WORKING_DIRECTORY ${nothing} TEST_PREFIX ${nothing} TEST_SUFFIX ${nothing} TEST_FILTER ${nothing}
+    TEST_LIST ${nothing} XML_OUTPUT_DIR ${nothing} DISCOVERY_MODE ${nothing} DISCOVERY_TIMEOUT ${nothing} MEMORY 3GiB)")
+endforeach()
 # Code for all targets of a directory meets none that is no program and no library.
 should_pass([[gpu_add_test(NAME t COMMAND exe LABELS)
 get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
@@ -234,8 +241,8 @@ foreach(row IN ITEMS
     "library|(library): It \"library\" is a target of type INTERFACE_LIBRARY; allowed: an executable target."
     "exe NAME t|(exe): unknown argument \"NAME\"; allowed: GRANULARITY, ISOLATION, MEMORY, "
     "exe EXTRA_ARGS --flag MEMROY 3GiB|(exe): unknown keyword \"MEMROY\"; allowed: "
-    "exe TEST_PREFIX|(exe): TEST_PREFIX has no value."
-    "exe TEST_LIST \"\"|(exe): TEST_LIST has an empty value."
+    "exe GRANULARITY|(exe): GRANULARITY has no value."
+    "exe ISOLATION \"\"|(exe): ISOLATION has an empty value."
     "exe GRANULARITY suite|(exe): GRANULARITY is \"suite\"; allowed: case, class or executable (default: case)."
     "exe ISOLATION thread|(exe): ISOLATION is \"thread\"; allowed: worker or process (default: process)."
     "exe ISOLATION worker GRANULARITY class|(exe): ISOLATION worker is for entries of one case, whose executable leases its memory itself."
