@@ -245,7 +245,7 @@ private:
           : !verdict || status != 0 ? by_a_death
           : has_passed              ? after_a_change
                                     : "after a case that failed",
-          !verdict                                      ? with_others_again
+          !verdict || (!has_passed && status != 0)      ? with_others_again
           : status == 0 && !worker_.has_ended_by_exit() ? without_exit
                                                         : "");
     if (verdict && status == 0) {
@@ -253,7 +253,7 @@ private:
       confirm_end();
       return;
     }
-    if (verdict) {
+    if (has_passed) {
       served_.tell_end("ended " + describe_end(status) + " at its end, after " + filter() + ". The output of " +
                            filter() + " has what it wrote, and how " + filter() + " ended alone",
                        shares_errors(), worker_.take_output());
@@ -280,7 +280,7 @@ private:
       }
       reply_end(death(status, has_passed));
     }
-    if (!verdict) {
+    if (!has_passed) {
       run_earlier_cases_again();
     }
   }
@@ -294,9 +294,9 @@ private:
     }
   }
 
-  /// A worker that has ended in a case, or before exit() had come to its end (`left_exit`), has not shown how a process
-  /// ends after those before it. They run once more, during the entry that ends workers, which has the locks of all
-  /// cases.
+  /// A worker that has ended in a case, with an error after one that failed (it may leak then, or main() counts it), or
+  /// before exit() had come to its end (`left_exit`), has not shown how a process ends after the cases before it. They
+  /// run once more, during the entry that ends workers, which has the locks of all cases.
   void run_earlier_cases_again(bool left_exit = false) {
     while (!served_.empty() && !is_ready(place_.ctest)) {
       jobs_.forget_changes(); // before the look

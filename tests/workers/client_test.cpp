@@ -693,7 +693,6 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_an_earlier_case_ha
   const std::string code = "Crash.by_code_66_at_an_idle_end";
   for (const auto& [earlier, last, word] :
        std::vector<std::array<std::string, 3>>{{abort, "Changes.folder", "Passed"},
-                                               {abort, "Plain.fails", "Failed"},
                                                {abort, "Changes.environments", "Skipped"},
                                                {code, "Changes.environments", "Skipped"}}) {
     CTestRun one;
@@ -715,6 +714,7 @@ TEST_F(WorkerCase, shows_how_a_process_ends_after_the_cases_before_one_in_which_
        std::vector<std::pair<std::string, std::string>>{{"Host.closes_all_files", "Passed"},
                                                         {"Crash.after_others", "Passed"},
                                                         {"Crash.by_quick_exit_0", "Failed"},
+                                                        {"Crash.by_code_66_at_an_idle_end_and_fails", "Failed"},
                                                         {"Plain.stops_its_supervisor", "Failed"}}) {
     for (const std::string earlier : {"Plain.is_in_its_folder", "Crash.at_an_idle_end"}) {
       CTestRun one;

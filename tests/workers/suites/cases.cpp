@@ -325,6 +325,10 @@ TEST_F(Crash, in_a_line_at_an_idle_end) { std::atexit(crash_in_a_line); }
 TEST_F(Crash, by_code_66_at_an_idle_end) { // as a sanitizer's
   std::atexit([] { ::_exit(66); });
 }
+TEST_F(Crash, by_code_66_at_an_idle_end_and_fails) { // it leaks because it fails
+  std::atexit([] { ::_exit(66); });
+  FAIL();
+}
 TEST_F(Crash, by_a_signal_at_an_idle_end) {
   std::atexit([] { ::raise(SIGTERM); });
 }
