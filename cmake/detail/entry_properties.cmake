@@ -165,8 +165,10 @@ endfunction()
 function(_gputest_entry_properties prefix watcher labels settings_result result)
   set(settings "GPUTEST_DEPTH=string_append:+") # so that no test of a ctest which the entry runs has the same (core/settings/settings.hpp)
   set(keywords ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT DEFAULT_LOG DEFAULT_PROCESSES_PER_DEVICE)
+  set(not_those_above "") # of an entry whose command is this ctest
   if(${prefix}PLAIN) # the launcher knows it by the log that it lacks (src/tool/launcher.cpp)
     set(keywords ENTRY MEMORY)
+    set(not_those_above GPUTEST_GPUS=unset: GPUTEST_DEFAULT_LOG=unset:)
   endif()
   set(${prefix}ENTRY ${watcher})
   set(${prefix}DEFAULT_LOG Testing/gputest) # where ctest runs, so that installed tests need no other one; GPUTEST_LOG overrides it
@@ -176,6 +178,7 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")
     endif()
   endforeach()
+  list(APPEND settings ${not_those_above})
 
   _gputest_quote("${labels}" quoted)
   set(properties " LABELS ${quoted}")

@@ -89,7 +89,7 @@ endif()
 
 # Tests that use no GPU: what add_test() makes.
 expect_command(host [=[["<linked>", "x"]]=])
-set(settings_of_host [=["GPUTEST_DEPTH=string_append:+", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:none"]=])
+set(settings_of_host [=["GPUTEST_DEPTH=string_append:+", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:none", "GPUTEST_GPUS=unset:", "GPUTEST_DEFAULT_LOG=unset:"]=])
 expect_property(host ENVIRONMENT_MODIFICATION "[${settings_of_host}, \"GPUTEST_TEST=set:host\"]")
 expect_property(host LABELS [=[["a"]]=])
 expect_property(host SKIP_RETURN_CODE 219)
