@@ -131,10 +131,15 @@ function(_gputest_link_googletest)
     # Once the project has added its targets. What a deferred call refers to is read then.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _gputest_refuse_users_of gputest::main|gputest::gputest
       \"GoogleTest 1.12 or newer but ${version}: add a newer one to the project\" \"\${CMAKE_CURRENT_SOURCE_DIR}\")")
-  elseif(TARGET GTest::gtest)
-    target_link_libraries(gputest PUBLIC GTest::gtest)
-  elseif(TARGET gtest)
-    target_link_libraries(gputest PUBLIC gtest)
+  elseif(TARGET GTest::gtest OR TARGET gtest)
+    set(target gtest)
+    if(TARGET GTest::gtest)
+      set(target GTest::gtest)
+    endif()
+    target_link_libraries(gputest PUBLIC ${target})
+    # That of BLT exports no folder, and each target of the project names it. What is installed must not be found in its place.
+    target_include_directories(gputest SYSTEM PUBLIC
+      "$<$<STREQUAL:$<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>,>:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>")
   else()
     _gputest_refuse_users_of("gputest::main|gputest::gputest"
       "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer. What FetchContent or a dependency \
