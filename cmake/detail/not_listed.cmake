@@ -30,17 +30,18 @@ function(_gputest_add_failing_entry problem output)
   endif()
   set(text "gputest: the tests of ${gputest_executable} cannot be listed: ${problem}.
 To repeat it: cd${folder} && GPUTEST_LIST_FILE=/dev/stdout${command}
-It printed:
-${output}
 ")
   set(name "${gputest_TEST_PREFIX}${gputest_target}_NOT_LISTED${gputest_TEST_SUFFIX}")
-  if(gputest_kept STREQUAL "")
-    add_test("${name}" sh -c [[printf %s "$1"; exit 1]] sh "${text}")
-  else() # no argument can hold every output
+  set(is_kept FALSE)
+  if(NOT gputest_kept STREQUAL "") # no argument can hold every output
     string(RANDOM LENGTH 16 unique)
-    file(WRITE "${gputest_kept}-${unique}.txt" "${text}")
+    _gputest_write("${gputest_kept}-${unique}.txt" "${text}It printed:\n${output}\n" is_kept)
+  endif()
+  if(is_kept)
     file(RENAME "${gputest_kept}-${unique}.txt" "${gputest_kept}-problem.txt")
     add_test("${name}" sh -c [[cat "$1"; exit 1]] sh "${gputest_kept}-problem.txt")
+  else()
+    add_test("${name}" sh -c [[printf %s "$1"; exit 1]] sh "${text}")
   endif()
   _gputest_labels_of_not_listed("${gputest_MEMORY}" labels)
   cmake_language(EVAL CODE "set_tests_properties(\"\${name}\" PROPERTIES LABELS \"${labels}\"${gputest_pairs_of_LABELS})")

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace gputest::tests {
@@ -1059,6 +1061,27 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
   EXPECT_EQ(entries().at("tests_NOT_LISTED").properties.at("LABELS").dump(), R"(["mine"])") << "nor must ctest -LE gpu";
 }
 
+TEST_F(Discovery, does_not_keep_a_list_without_its_end_for_which_there_was_no_room) {
+  configure("gpu_discover_tests(tests)\n");
+  const auto all = names();
+  const auto list = path("build/gputest/tests-1-entries.cmake");
+  std::ostringstream text;
+  text << std::ifstream{list}.rdbuf();
+  const auto last_tests = text.str().rfind("gputest_listed_test(");
+  ASSERT_NE(last_tests, std::string::npos) << text.str();
+  std::filesystem::remove(list);
+  std::signal(SIGXFSZ, SIG_IGN); // a write fails then, as on a full disk
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit less{last_tests, limit.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &less);
+  const auto run = ctest({});
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_NE(run.exit_code, 0);
+  EXPECT_EQ(names(), all) << run.out << run.err;
+}
+
 TEST_F(Discovery, names_reports_so_that_a_file_can_have_the_name) {
   const std::string longest(240, 'n'); // with .Plain.first.xml and tests.
   configure("gpu_discover_tests(tests TEST_FILTER Plain.first XML_OUTPUT_DIR out TEST_PREFIX a/" + longest + ")\n" +
@@ -1088,8 +1111,9 @@ TEST_F(Discovery, makes_plain_entries_of_tests_that_use_no_gpu_if_asked_to) {
     EXPECT_EQ(entry.properties.at("LABELS").dump(), R"(["x"])");
     EXPECT_EQ(entry.properties.at("TIMEOUT"), 30);
     EXPECT_EQ(entry.properties.at("SKIP_RETURN_CODE"), 219);
-    EXPECT_THAT(entry.properties.at("ENVIRONMENT_MODIFICATION").dump(),
-                AllOf(HasSubstr("GPUTEST_MEMORY=set:none"), Not(HasSubstr("GPUTEST_GPUS=set")), Not(HasSubstr("_LOG=set"))));
+    EXPECT_THAT(
+        entry.properties.at("ENVIRONMENT_MODIFICATION").dump(),
+        AllOf(HasSubstr("GPUTEST_MEMORY=set:none"), Not(HasSubstr("GPUTEST_GPUS=set")), Not(HasSubstr("_LOG=set"))));
     EXPECT_EQ(entry.properties.count("FIXTURES_REQUIRED"), 0U);
   }
   const auto& declared = all.at("Medium.says_a_size");
