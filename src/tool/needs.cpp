@@ -31,6 +31,7 @@ using namespace literals;
 
 constexpr std::size_t kept_runs = 5;
 constexpr std::uint64_t kept_seconds = std::uint64_t{90} * 24 * 3600;
+constexpr std::chrono::minutes clocks_may_differ_by{1};
 
 /// `function(line)` for each line of a text that has a word. Only such lines are parsed, which takes most of the time.
 template <typename Function>
@@ -104,15 +105,21 @@ std::optional<Bytes> if_any(const json& object, const char* name) {
   return object.contains(name) ? std::optional{bytes_in(object, name)} : std::nullopt;
 }
 
-/// Nothing is said of a failure: what is in the logs can be read again.
-void replace(const std::string& file, const std::string& text, fs::file_time_type time) {
-  const auto other = file + "." + std::to_string(os::own_pid());
+/// The date, to the second, that the file system gives what is written now. Other machines may date the logs in it.
+fs::file_time_type date_of_new(const std::string& file) {
   std::error_code failed;
-  if (std::ofstream{other} << text << std::flush) {
-    fs::last_write_time(other, time, failed);
-    fs::rename(other, file, failed);
+  std::ofstream{file}.flush();
+  const auto date = fs::last_write_time(file, failed);
+  return failed ? date : date - std::chrono::seconds{1};
+}
+
+/// Nothing is said of a failure: what is in the logs can be read again.
+void replace(const std::string& file, const std::string& text, const std::string& by, fs::file_time_type time) {
+  std::error_code failed;
+  if (std::ofstream{by} << text << std::flush) {
+    fs::last_write_time(by, time, failed);
+    fs::rename(by, file, failed);
   }
-  fs::remove(other, failed);
 }
 
 } // namespace
@@ -197,8 +204,12 @@ Needs needs_in(const std::string& folder, bool keep) try {
     add_log(of_log, folder, os::contents_of(folder).value_or(""));
     return of_log;
   }
-  const auto begun = fs::file_time_type::clock::now() - std::chrono::seconds{1}; // files' times are less fine
-  const auto known = fs::last_write_time(file, none);
+  const auto other = file + "." + std::to_string(os::own_pid());
+  const auto begun = keep ? date_of_new(other) : fs::file_time_type{}; // before the logs are read
+  auto known = fs::last_write_time(file, none);
+  if (known > fs::file_time_type::clock::now() + clocks_may_differ_by) { // the clock was ahead then
+    known = fs::file_time_type::min();
+  }
   auto needs = parse_needs(os::contents_of(file).value_or(""));
   std::multimap<fs::file_time_type, fs::path> logs; // the oldest first
   for (const auto& entry : fs::directory_iterator{folder, none}) {
@@ -215,8 +226,9 @@ Needs needs_in(const std::string& folder, bool keep) try {
     for (auto each = needs.begin(); each != needs.end();) {
       each = each->second.at + kept_seconds < now ? needs.erase(each) : std::next(each);
     }
-    replace(file, to_text(needs), begun);
+    replace(file, to_text(needs), other, begun);
   }
+  fs::remove(other, none);
   return needs;
 } catch (const std::exception&) { // a folder that cannot be read, or no memory
   return {};
@@ -225,15 +237,20 @@ Needs needs_in(const std::string& folder, bool keep) try {
 std::string newest_run(const std::string& folder) {
   std::error_code none;
   std::pair<double, std::string> newest{0, folder};
+  const auto latest =
+      std::chrono::duration<double>{(std::chrono::system_clock::now() + clocks_may_differ_by).time_since_epoch()}
+          .count();
   for (const auto& entry : fs::directory_iterator{folder, none}) {
     if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(none)) {
       continue;
     }
     const auto text = os::contents_of(entry.path().string()).value_or("");
     for_lines_with(text, R"("event":"run")", [&](const json& line) {
-      if (line.contains("ctest_pid") || line.at("entry") == "pytest" ||
-          text.find(R"("event":"need")") != std::string::npos) { // no other command of 'gputest run'
-        newest = std::max(newest, {line.at("t").get<double>(), entry.path().string()});
+      const auto begun = line.at("t").get<double>();
+      if (begun <= latest && // the clock was ahead then
+          (line.contains("ctest_pid") || line.at("entry") == "pytest" ||
+           text.find(R"("event":"need")") != std::string::npos)) { // no other command of 'gputest run'
+        newest = std::max(newest, {begun, entry.path().string()});
       }
     });
   }

@@ -149,10 +149,15 @@ MeetingPlace open_meeting_place(const std::string& worker_key) {
   if (found.run_folder) {
     found.key_folder = make_folder(found.run_folder.number(), worker_key);
   }
+  int error = errno; // of the last make_folder()
   found.path += "/" + found.run_name + "/" + worker_key;
   if (!found.key_folder) {
     const bool is_made = ::mkdir(home.c_str(), 0700) == 0 || errno == EEXIST;
-    const int error = is_made && (::access(home.c_str(), W_OK) == 0 || errno != EROFS) ? 0 : errno;
+    if (!is_made || (::access(home.c_str(), W_OK) != 0 && errno == EROFS)) {
+      error = errno;
+    } else if (!found.user_folder || error == EEXIST) {
+      error = 0;
+    }
     found.problem =
         found.path +
         (error != 0
@@ -190,10 +195,14 @@ Descriptor make_folder(int above, const std::string& name, bool* is_new) {
   if (!folder) {
     const WithoutUmask modes;
     const bool is_made = ::mkdirat(above, name.c_str(), 0700) == 0;
+    const int error = errno;
     if (is_new != nullptr) {
       *is_new = is_made;
     }
     folder = open_folder(above, name);
+    if (!is_made) {
+      errno = error;
+    }
   }
   return folder;
 }

@@ -306,6 +306,24 @@ TEST_F(NeedsCommand, checks_the_newest_run_against_the_file_and_against_what_is_
               ContainsRegex("the newest run of the tests has measured none .*report --log .*run-4.jsonl"));
 }
 
+TEST_F(NeedsCommand, checks_no_run_of_a_time_when_the_clock_was_ahead) {
+  add_run({{"sort", 2_GiB, declares(1_GiB)}});
+  std::ofstream{logs_ + "/ahead.jsonl"} << run_line(R"("ctest_pid":1)", std::time(nullptr) + 3600)
+                                        << line({"sort", 2_GiB, declares(1_GiB)}, std::time(nullptr) + 3600);
+  add_run({{"sort", 2_GiB, declares(3_GiB)}});
+  const auto ended = needs({"--check"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+}
+
+TEST_F(NeedsCommand, learns_from_runs_after_one_when_the_clock_was_ahead) {
+  add_run({{"sort", 1_GiB}});
+  EXPECT_EQ(figure(needs_in(logs_, true)), 1_GiB);
+  fs::last_write_time(logs_ + "/needs", fs::file_time_type::clock::now() + std::chrono::hours{1});
+  add_run({{"sort", 2_GiB}});
+  EXPECT_EQ(figure(needs_in(logs_, true)), 2_GiB);
+  EXPECT_LE(fs::last_write_time(logs_ + "/needs"), fs::file_time_type::clock::now());
+}
+
 TEST_F(NeedsCommand, says_where_it_has_looked) {
   const auto ended = needs({});
   EXPECT_EQ(ended.exit_code, to_int(ExitCode::internal_error));

@@ -96,19 +96,22 @@ TEST(MeetingPlace, says_why_its_folder_cannot_be_made) {
   if (!os::find_ctest()) {
     GTEST_SKIP() << "it is one of a ctest";
   }
-  const int seen = tests::in_child([] {
-    os::remove_variable("GPUTEST_DIR");
-    if (!tests::mount_private_tmpfs("/tmp", "size=4m,mode=1777") ||
-        ::mount("gputest", "/tmp", "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
-      return tests::may_not_mount;
+  for (const bool is_full : {false, true}) {
+    const int seen = tests::in_child([&] {
+      os::remove_variable("GPUTEST_DIR");
+      if (!tests::mount_private_tmpfs("/tmp", is_full ? "nr_inodes=3,mode=1777" : "size=4m,mode=1777") ||
+          (!is_full && ::mount("gputest", "/tmp", "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) != 0)) {
+        return tests::may_not_mount;
+      }
+      const auto problem = open_meeting_place("any").problem;
+      const std::string reason = is_full ? "No space left on device" : "Read-only file system";
+      return problem.find(" cannot be made: " + reason) == std::string::npos ? 1 : 0;
+    });
+    if (seen == tests::may_not_mount) {
+      GTEST_SKIP() << "this user may not mount a file system";
     }
-    const auto problem = open_meeting_place("any").problem;
-    return problem.find(" cannot be made: Read-only file system. Set GPUTEST_DIR") == std::string::npos ? 1 : 0;
-  });
-  if (seen == tests::may_not_mount) {
-    GTEST_SKIP() << "this user may not mount a file system";
+    EXPECT_EQ(seen, 0) << is_full;
   }
-  EXPECT_EQ(seen, 0);
 }
 
 TEST(MeetingPlace, of_a_user_is_one_that_nobody_else_can_reach) {
