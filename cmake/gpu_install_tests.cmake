@@ -25,12 +25,14 @@
 
   ``TARGETS``
     More executables and shared libraries that the tests need. They also go to ``<dir>/bin``. An imported target is installed only if
-    it is named here.
+    it is named here. A static library may be named, too, and is not installed, because no test needs it.
 
   ``DATA``
     Files and directories that the tests read, absolute or relative to the current source directory. Those inside the current source or
     binary directory, or inside the top-level ones, keep their relative path in ``<dir>``. Others go to ``<dir>``. The build may create them.
     A ``WORKING_DIRECTORY`` in the source tree must be named here.
+
+  With ``BUILD_TESTING`` off, nothing is installed.
 
   The guide "Tests on another machine" says what is installed, how paths are changed, what is left out or is an error, and what holds for a
   read-only installation.

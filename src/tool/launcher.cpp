@@ -77,12 +77,13 @@ ExitCode report(const Outcome& outcome, const policy::ReportTarget& watcher) {
       usage->sample(); // the command may have ended before the first sample, which says whether devices list processes
     }
     const auto used = usage ? usage->end() : devices::Usage{};
-    gate.log_end_of_command(used);
     if (!usage || end.signal != 0 || end.timed_out) {
+      gate.log_end_of_command(used, std::nullopt);
       return std::vector<std::string>{};
     }
     const auto measured = gate.judge_command(used);
     const bool has_peak = measured.peak > Bytes{};
+    gate.log_end_of_command(used, has_peak ? std::optional{measured} : std::nullopt);
     if (!watcher.checks_output_only) {
       supervise::end_unfinished_line();
     }

@@ -68,6 +68,19 @@ TEST_F(CommandUsage, beyond_an_estimate_is_only_printed) {
   EXPECT_NE(ended.err.find("gputest: script took at least "), std::string::npos) << ended.err;
 }
 
+TEST_F(CommandUsage, is_what_needs_says_of_the_entry) {
+  const auto logs = tool_.folder().path() + "/logs";
+  tool_.set("GPUTEST_LOG", logs);
+  EXPECT_EQ(tool_.run({"run", "--", "true"}).exit_code, 0);
+  EXPECT_NE(tool_.run({"needs", "--log", logs}).exit_code, 0) << "no look has shown anything of it";
+  auto command = takes_too_much("true");
+  command.insert(command.begin(), {"run", "--"});
+  EXPECT_EQ(tool_.run(command).exit_code, 0);
+  const auto needs = tool_.run({"needs", "--log", logs});
+  EXPECT_NE(needs.out.find("\nscript "), std::string::npos) << needs.out << needs.err;
+  EXPECT_NE(needs.out.find("1 entry measured"), std::string::npos) << needs.out;
+}
+
 TEST_F(CommandUsage, does_not_satisfy_an_expected_failure) {
   tool_.set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run(takes_too_much("true")).signal, SIGKILL);

@@ -371,9 +371,9 @@ void Gate::hand_over() {
   leased_ = 0; // the program after exec() keeps the lease
 }
 
-void Gate::log_end_of_command(const devices::Usage& usage) const noexcept {
+void Gate::log_end_of_command(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept {
   if (place_.has_record()) {
-    log_release(usage, std::nullopt);
+    log_release(usage, measured);
   }
 }
 
