@@ -527,6 +527,24 @@ def test_asks(): pytest.skip("no data")
     assert result.ret == 0, result.stderr.str()
 
 
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_an_entry_without_memory_is_skipped_likewise(run, monkeypatch, workers):
+    if workers:
+        pytest.importorskip("xdist")
+    monkeypatch.setenv("GPUTEST_ENTRY", "ctest")
+    monkeypatch.setenv("GPUTEST_MEMORY", "none")  # nobody watches it
+    suite = """
+def test_passes(): pass
+
+@pytest.mark.gpu("1GiB"{})
+def test_needs_more(): pass
+"""
+    plugins = ("xdist",) if workers else ()
+    assert run(suite.format(', requires=["sm_999"]'), *workers, plugins=plugins).ret == 219
+    assert run(suite.format(', requires=["sm_999"]') + "\ndef test_fails(): assert False", *workers, plugins=plugins).ret == 1
+    assert run(suite.format(""), *workers, plugins=plugins).ret == 0
+
+
 UNDECLARED = """
 def lock_and_bytes():
     return next((one.lease_bytes >> 20) for one in gputest.status() if one.pid == os.getpid())

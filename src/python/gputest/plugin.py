@@ -84,6 +84,17 @@ def pytest_configure_node(node):
         node.workerinput["gputest_log"] = join(folder, name)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Of pytest-xdist, likewise. Nobody looks at how a worker's process ends."""
+    node.config.gputest_has_skipped |= getattr(node, "workeroutput", {}).get("gputest_has_skipped", False)
+
+
+def pytest_sessionfinish(session):
+    if getattr(session.config, "gputest_has_skipped", False):
+        gputest.Session(log="off").report_end(True)
+
+
 def _loaded():
     """Loads the library of the package."""
     try:
@@ -177,6 +188,7 @@ def pytest_configure(config):
         config.add_cleanup(functools.partial(_end_worker, config))  # the first that is added is the last that is called
         config.option.gpu_needs = config.workerinput.get("gputest_needs")
     config.gputest_begun = time()
+    config.gputest_has_skipped = False  # in a worker
     config.addinivalue_line("markers", "gpu(memory, alone=False, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
                             "of the test's parameters")
@@ -651,6 +663,8 @@ class _Leases:
     def pytest_sessionfinish(self):
         if self._session and getpid() == self._pid:
             self._session.report_end(self._has_skipped)
+            if hasattr(self._config, "workeroutput"):
+                self._config.workeroutput["gputest_has_skipped"] = self._has_skipped
 
     def pytest_unconfigure(self):
         if self._session and getpid() == self._pid:
