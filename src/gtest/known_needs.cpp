@@ -296,4 +296,21 @@ std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test)
   return all;
 }
 
+void register_misnamed_annotations(const ::testing::UnitTest& unit_test) {
+  class Fails : public ::testing::Test {
+  public:
+    explicit Fails(Misnamed annotation) : annotation_{std::move(annotation)} {}
+    void TestBody() override { ADD_FAILURE_AT(annotation_.file, annotation_.line) << annotation_.text; }
+
+  private:
+    Misnamed annotation_;
+  };
+  for (const auto& annotation : misnamed_annotations(unit_test)) {
+    ::testing::RegisterTest(misnamed_suite, annotation.name.c_str(), nullptr, nullptr, annotation.file, annotation.line,
+                            [annotation]() -> ::testing::Test* {
+                              return new Fails{annotation}; // NOLINT(cppcoreguidelines-owning-memory)
+                            });
+  }
+}
+
 } // namespace gputest::detail

@@ -94,4 +94,7 @@ struct Misnamed {
 };
 [[nodiscard]] std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test);
 
+/// Adds a test that fails for each of them, so that one typing error fails one test, with its file and line.
+void register_misnamed_annotations(const ::testing::UnitTest& unit_test);
+
 } // namespace gputest::detail

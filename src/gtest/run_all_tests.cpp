@@ -43,26 +43,6 @@ void construct_assertion_exception(void*, const ::testing::TestPartResult&) __as
 
 namespace {
 
-/// A test for each annotation that names nothing, so that one typing error fails one test, with its file and line.
-class MisnamedAnnotation : public ::testing::Test {
-public:
-  explicit MisnamedAnnotation(detail::Misnamed annotation) : annotation_{std::move(annotation)} {}
-  void TestBody() override { ADD_FAILURE_AT(annotation_.file, annotation_.line) << annotation_.text; }
-
-private:
-  detail::Misnamed annotation_;
-};
-
-void register_misnamed_annotations() {
-  for (const auto& annotation : detail::misnamed_annotations(*::testing::UnitTest::GetInstance())) {
-    ::testing::RegisterTest(detail::misnamed_suite, annotation.name.c_str(), nullptr, nullptr, annotation.file,
-                            annotation.line, [annotation]() -> ::testing::Test* {
-                              return new MisnamedAnnotation{annotation}; // NOLINT(cppcoreguidelines-owning-memory)
-                            });
-  }
-  Adapter::instance().misnamed_are_tests();
-}
-
 /// GoogleTest keeps what happens outside of tests, and skips those of later runs for it. After a failure there is no
 /// later run in this process.
 std::string what_environments_left() {
@@ -168,7 +148,8 @@ void Environment::SetUp() { Adapter::instance().begin(*::testing::UnitTest::GetI
 
 int run_all_tests() {
   static const bool installed = [] {
-    register_misnamed_annotations();
+    detail::register_misnamed_annotations(*::testing::UnitTest::GetInstance());
+    Adapter::instance().misnamed_are_tests();
     ::testing::AddGlobalTestEnvironment(new Environment); // NOLINT(cppcoreguidelines-owning-memory): GoogleTest owns it
     return true;
   }();

@@ -10,7 +10,6 @@
 #include <gputest/test_run.hpp>
 
 #include <cstdlib>
-#include <iostream>
 
 namespace gputest {
 
@@ -35,15 +34,15 @@ int report_end(int exit_code) noexcept { return detail::TestRun::of_process().ex
 
 int run_all_tests() {
   auto& unit_test = *::testing::UnitTest::GetInstance();
+  static const bool registered = [&] {
+    detail::register_misnamed_annotations(unit_test);
+    return true;
+  }();
+  static_cast<void>(registered);
   if (const auto file = test_list_file()) {
     return detail::list_tests(unit_test, *file);
   }
-  const auto misnamed = detail::misnamed_annotations(unit_test);
-  for (const auto& annotation : misnamed) {
-    std::cerr << annotation.file << ':' << annotation.line << ": " << annotation.text << '\n';
-  }
-  const int result = RUN_ALL_TESTS();
-  if (result != 0 || !misnamed.empty()) {
+  if (RUN_ALL_TESTS() != 0) {
     return EXIT_FAILURE;
   }
   const int selected = unit_test.test_to_run_count();

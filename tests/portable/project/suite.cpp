@@ -14,6 +14,9 @@ class Host : public gputest::HostTest {};
 TEST_F(Host, runs) {}
 TEST(Plain, sized) {}
 GPUTEST_NEEDS(Plain, sized, 3_GiB, gpus(2), alone);
+#ifdef MISNAMED
+GPUTEST_NEEDS(Plain, seized, small);
+#endif
 TEST(Plain, skips) { GTEST_SKIP(); }
 class Scoped : public gputest::ScopedTest {};
 TEST_F(Scoped, leases) { GPUTEST_LEASE(gpu, gputest::Request{gputest::MemoryClass::small}); }
