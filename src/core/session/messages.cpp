@@ -227,7 +227,8 @@ std::string excluded_in_parallel(const std::string& who, const std::string& beca
 
 std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
   return who + " is large, and excluded while other processes use its device: " + describe(others) +
-         ". To run it when they have ended: " + command + "; to let it wait for them: " + advised(Advice::large_wait);
+         ". To run it when they have ended: " + command + "; to let it wait for them: " + advised(Advice::large_wait) +
+         "; to run it beside them, such as a server of its own fixture: a size in place of large";
 }
 
 std::string never_fits(const std::string& who, const policy::Refusal& refusal) {

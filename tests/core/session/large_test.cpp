@@ -37,9 +37,11 @@ TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
               HasSubstr("classes: Large.first is large, and excluded while other processes use its device: annotated: "
                         "Medium.with_bytes (pid " +
                         std::to_string(holder.pid()) + ", 3 GiB, for "));
-  EXPECT_THAT(ended.out,
-              HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
-                        "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()"));
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
+                "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests(); to run it beside "
+                "them, such as a server of its own fixture: a size in place of large"));
 }
 
 TEST_F(LargeTests, run_on_what_external_processes_leave_if_that_is_half_of_the_device_else_say_what_to_set) {
