@@ -32,7 +32,7 @@ different split.
 Examples:
   gputest plan --test-dir build --shards 4
   gputest plan --times kept.jsonl --shards "$CI_NODE_TOTAL" --shard "$CI_NODE_INDEX" > tests.txt && ctest --tests-from-file tests.txt   (CMake 3.29)
-  ctest -I "$(gputest plan --shards 4 --shard 2 --numbers)"   (any CMake)
+  numbers="$(gputest plan --shards 4 --shard 2 --numbers)" && ctest -I "$numbers"   (any CMake)
 
 --json prints one object. Times are null if no test has one:
   version      1; goes up when a key is removed or changes its meaning

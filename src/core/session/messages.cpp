@@ -267,8 +267,11 @@ std::string no_room_beside_overheads(const std::string& who, const std::string& 
   return who + " needs " + what +
          ", and what the processes on its device have without a lease leaves no room for it: " +
          describe_overheads(blocked) + (unleased.empty() ? "" : " (" + unleased + ")") +
-         ". They all wait, so none would free memory. " + remedy_at(unleased) +
-         ". If these are only CUDA contexts, run fewer at once (ctest -j); "
+         ". They all wait, so none would free memory. " + remedy_at(unleased) + ". If these are only CUDA contexts" +
+         (advice_notation() == detail::Notation::marks
+              ? ", and what fixtures hold by gpu_lease(), run fewer at once (pytest -n"
+              : ", run fewer at once (ctest -j") +
+         "); "
          "processes that start from now on are counted with the larger context";
 }
 
