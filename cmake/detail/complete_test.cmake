@@ -47,7 +47,9 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   endif()
   foreach(setting IN LISTS settings ITEMS GPUTEST_TEST=) # which an odd name is not in settings for
     string(REGEX REPLACE "=.*" "" variable "${setting}")
-    if(";${ENVIRONMENT}" MATCHES ";(${variable}=[^;]*)")
+    if(";${ENVIRONMENT}" MATCHES ";${variable}=" AND setting MATCHES "=unset:$")
+      list(REMOVE_ITEM settings "${setting}") # only those of an entry above are not this one's
+    elseif(";${ENVIRONMENT}" MATCHES ";(${variable}=[^;]*)")
       _gputest_fail("the property ENVIRONMENT has ${CMAKE_MATCH_1}, which has no effect: gpu_add_test() sets ${variable} itself. Write a keyword of gpu_add_test() in its place.")
     endif()
   endforeach()

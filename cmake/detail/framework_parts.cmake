@@ -138,11 +138,13 @@ function(_gputest_link_googletest)
     endif()
     target_link_libraries(gputest PUBLIC ${target})
     # That of BLT exports no folder, and each target of the project names it. What is installed must not be found in its place.
-    get_target_property(type ${target} TYPE)
     get_target_property(exported ${target} INTERFACE_INCLUDE_DIRECTORIES)
-    if(type MATCHES "^(STATIC|SHARED)_LIBRARY$" AND NOT exported)
-      target_include_directories(gputest SYSTEM PUBLIC "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
-    endif()
+    get_target_property(own ${target} INCLUDE_DIRECTORIES)
+    foreach(folder IN LISTS own)
+      if(NOT exported AND EXISTS "${folder}/gtest/gtest.h")
+        target_include_directories(gputest SYSTEM PUBLIC "${folder}")
+      endif()
+    endforeach()
   else()
     _gputest_refuse_users_of("gputest::main|gputest::gputest"
       "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer. What FetchContent or a dependency \

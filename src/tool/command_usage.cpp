@@ -35,16 +35,20 @@ void CommandUsage::sample() {
       continue;
     }
     has_list_ = true;
+    const Bytes context{machine_->usual_overhead_bytes(indices_[i])};
     Bytes sum;
+    Bytes used;
     int contexts = 0;
     for (const auto& process : *processes) {
       if (is_of_command(process.pid)) {
         // A lease's allowance has room for what one context may grow by; here may be several.
         const Bytes growth = contexts++ == 0 ? Bytes{} : session::growth_of_a_context;
-        sum += Bytes{process.used_bytes.value_or(0)} - Bytes{machine_->usual_overhead_bytes(indices_[i])} - growth;
+        used += Bytes{process.used_bytes.value_or(0)};
+        sum += Bytes{process.used_bytes.value_or(0)} - context - growth;
       }
     }
     peaks_[i] = std::max(peaks_[i], sum);
+    needed_ = std::max(needed_, used - context);
   }
 }
 

@@ -23,11 +23,15 @@ public:
   /// What was allocated. `device` is the device's place among those of the lease.
   [[nodiscard]] devices::Usage end() const;
 
+  /// What a lease has to have of a device: also the contexts of all processes but one, which gputest adds.
+  [[nodiscard]] Bytes needed() const { return needed_; }
+
 private:
   std::shared_ptr<const devices::DeviceList> machine_;
   std::vector<std::size_t> indices_;
   std::vector<Bytes> peaks_; ///< of each device, contexts not counted
-  bool has_list_ = false;    ///< whether a device lists processes
+  Bytes needed_;
+  bool has_list_ = false; ///< whether a device lists processes
 };
 
 } // namespace gputest::tool

@@ -83,7 +83,9 @@ ExitCode report(const Outcome& outcome, const policy::ReportTarget& watcher) {
     }
     const auto measured = gate.judge_command(used);
     const bool has_peak = measured.peak > Bytes{};
-    gate.log_end_of_command(used, has_peak ? std::optional{measured} : std::nullopt);
+    auto needed = measured;
+    needed.peak = usage->needed();
+    gate.log_end_of_command(used, needed.peak > Bytes{} ? std::optional{needed} : std::nullopt);
     if (!watcher.checks_output_only) {
       supervise::end_unfinished_line();
     }

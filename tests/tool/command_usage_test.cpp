@@ -81,6 +81,14 @@ TEST_F(CommandUsage, is_what_needs_says_of_the_entry) {
   EXPECT_NE(needs.out.find("1 entry measured"), std::string::npos) << needs.out;
 }
 
+TEST_F(CommandUsage, is_what_a_lease_needs_with_all_contexts_but_one) {
+  const auto logs = tool_.folder().path() + "/logs";
+  tool_.set("GPUTEST_LOG", logs);
+  EXPECT_EQ(tool_.run({"run", "--", takes, "900", takes, "900", "sleep", "1"}).exit_code, 0);
+  const auto needs = tool_.run({"needs", "--log", logs, "--json"});
+  EXPECT_NE(needs.out.find(std::to_string((2ULL * 900 + 512) << 20U)), std::string::npos) << needs.out << needs.err;
+}
+
 TEST_F(CommandUsage, does_not_satisfy_an_expected_failure) {
   tool_.set("GPUTEST_ENTRY", "will_fail");
   EXPECT_EQ(run(takes_too_much("true")).signal, SIGKILL);

@@ -83,7 +83,7 @@ public:
   /// Lets the program that this process is about to exec() keep the devices, the record and the lease.
   void hand_over();
 
-  /// Writes to the run log that the command has ended, and the lease with it. `measured`: what it took, if that is known.
+  /// Writes to the run log that the command has ended, and the lease with it. `measured`: what it needs, if that is known.
   void log_end_of_command(const devices::Usage& usage, const std::optional<Measured>& measured) const noexcept;
 
   /// What CTest is told of the lease that is held, with the peak of its holder.
