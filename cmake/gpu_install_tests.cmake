@@ -32,7 +32,7 @@
     binary directory, or inside the top-level ones, keep their relative path in ``<dir>``. Others go to ``<dir>``. The build may create them.
     A ``WORKING_DIRECTORY`` in the source tree must be named here.
 
-  With ``BUILD_TESTING`` off, nothing is installed.
+  With ``BUILD_TESTING`` off, and without ``enable_testing()``, nothing is installed.
 
   The guide "Tests on another machine" says what is installed, how paths are changed, what is left out or is an error, and what holds for a
   read-only installation.

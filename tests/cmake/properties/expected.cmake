@@ -135,6 +135,7 @@ expect_command(file_of_linked [=[["<gputest_entry>", "--watch", "<linked>", "x"]
 expect_command(path_of_linked [=[["<gputest_entry>", "--watch", "<linked>", "x"]]=])
 expect_command(path_from_the_working_directory [=[["<gputest_entry>", "--watch", "../linked", "x"]]=])
 expect_command(path_of_another_file "[\"<gputest_cli>\", \"run\", \"--\", \"${CMAKE_CURRENT_LIST_DIR}/linked\"]")
+expect_command(path_of_a_script "[\"<gputest_cli>\", \"run\", \"--\", \"${WORK}/with_a_suffix\"]")
 expect_command(foreign [=[["<gputest_cli>", "run", "<foreign>", "--flag"]]=])
 expect_command(file_of_foreign [=[["<gputest_cli>", "run", "<foreign>"]]=])
 expect_command(program [=[["<gputest_cli>", "run", "--", "sh", "-c", "true"]]=])
