@@ -74,8 +74,9 @@ function(_gputest_note_for_all property value result)
 endfunction()
 
 # Makes ctest run schedule.cmake before it adds the tests of the current directory, and of those above: it may be started
-# in each of them. `needs` is a file that `gputest needs --export` writes, or empty. Does nothing if the tool is not there.
-function(_gputest_let_ctest_schedule needs)
+# in each of them. `needs` is a file that `gputest needs --export` writes, or empty. Does nothing if the tool is not there. Whoever builds
+# the target of the test, which may be empty, builds the tool.
+function(_gputest_let_ctest_schedule needs target)
   set(most "${GPUTEST_PROCESSES_PER_DEVICE}")
   if(NOT most STREQUAL "" AND (NOT most MATCHES "^[0-9][0-9]?[0-9]?[0-9]?$" OR most GREATER 1024))
     _gputest_fail("GPUTEST_PROCESSES_PER_DEVICE is \"${most}\". Set it to the number of test processes that may use a GPU at once, from 1 to 1024, or to 0 for any number.")
@@ -84,7 +85,7 @@ function(_gputest_let_ctest_schedule needs)
   if(NOT TARGET gputest::cli)
     return()
   endif()
-  _gputest_build_program(gputest::cli "")
+  _gputest_build_program(gputest::cli "${target}")
   _gputest_note_for_all(GPUTEST_NEEDS_FILES "${needs}" needs_files)
   set(folder "${CMAKE_BINARY_DIR}/gputest")
   get_property(written GLOBAL PROPERTY GPUTEST_SCHEDULE_WRITTEN)

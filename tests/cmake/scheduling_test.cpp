@@ -378,6 +378,21 @@ TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_execut
   EXPECT_THAT(configure_and_run(), testing::ContainsRegex(" Plain.first [.]+[*]+Skipped"));
 }
 
+TEST_F(Scheduling, looks_again_whether_an_executable_uses_a_gpu_once_its_tool_is_built) {
+  set("GPUTEST_DEVICES", "none");
+  configure_project({{"gputest::cli", path("tool")},
+                     {"gputest::entry", DISCOVERY_ENTRY_PROGRAM},
+                     {"tests", DISCOVERY_EXECUTABLES "/listed"}},
+                    "gpu_discover_tests(tests TEST_FILTER Plain.first)\n", {});
+  EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+[*]+Skipped"));
+  std::filesystem::create_symlink(DISCOVERY_TOOL, path("tool"));
+  EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+ +Passed"));
+  std::filesystem::remove(path("tool"));
+  write("tool", "#!/bin/sh\nexit 3\n");
+  std::filesystem::permissions(path("tool"), std::filesystem::perms::owner_all);
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("--may-use', which says whether it may use a GPU, ended with: 3"));
+}
+
 TEST_F(Scheduling, leaves_no_entry_of_tests_that_cannot_be_listed_out_of_those_that_use_no_gpu) {
   set("GPUTEST_DEVICES", "none");
   const std::string once = "gpu_discover_tests(tests TEST_FILTER Plain.first LABELS mine)\n";
