@@ -81,8 +81,7 @@ function(say_what_is_built)
   message(NOTICE \"\${all}\")
 endfunction()
 cmake_language(DEFER CALL say_what_is_built)\n")
-set(entry gputest_entry)
 set(both "gputest_cli;gputest_entry")
 set(none programs-NOTFOUND)
-require([["${ended}" STREQUAL "0: discovered: ${entry};linked: ${entry};linked_later: ${entry};foreign: ${both};host: ${none};imported: ${none}\n"]]
+require([["${ended}" STREQUAL "0: discovered: ${both};linked: ${both};linked_later: ${both};foreign: ${both};host: ${none};imported: ${none}\n"]]
   "${ended}")
