@@ -41,6 +41,17 @@ nanoseconds unchanged_for(const struct stat& status) {
   return seconds{now.tv_sec - status.st_mtim.tv_sec} + nanoseconds{now.tv_nsec - status.st_mtim.tv_nsec};
 }
 
+bool is_own(pid_t pid) {
+  struct stat process {};
+  return ::stat(("/proc/" + std::to_string(pid)).c_str(), &process) == 0 && process.st_uid == ::geteuid();
+}
+
+/// The one whose standard error no other ctest judges.
+pid_t outermost_ctest(pid_t ctest) {
+  const auto above = os::find_ctest_above(ctest);
+  return above ? outermost_ctest(above->pid) : ctest;
+}
+
 /// A process's standard error, as it writes to it itself; none if that is not allowed. A file that is not appended to
 /// has a position of that process's own, so another descriptor of it would be overwritten.
 os::Descriptor standard_error_of(pid_t pid) {
@@ -70,9 +81,7 @@ void WaitNotice::print_if_due(os::TestStatusPage& page) {
   if (!file_) {
     const auto ctest = os::find_ctest();
     const auto place = ctest ? os::ctest_place(ctest->pid) : std::nullopt;
-    struct stat owner {};
-    if (!place || place->log_file.empty() || ::stat(("/proc/" + std::to_string(ctest->pid)).c_str(), &owner) != 0 ||
-        owner.st_uid != ::geteuid()) {
+    if (!place || place->log_file.empty() || !is_own(ctest->pid)) {
       return;
     }
     ctest_ = ctest->pid;
@@ -110,7 +119,9 @@ void WaitNotice::print_if_due(os::TestStatusPage& page) {
   if (::pwrite(file_.number(), &now, sizeof now, place) != static_cast<ssize_t>(sizeof now)) {
     return; // nobody would know that it was written
   }
-  os::write_if_ready(standard_error_of(ctest_), "gputest: " + policy::printable(page.waits_for()) + "\n");
+  if (const auto reader = outermost_ctest(ctest_); is_own(reader)) {
+    os::write_if_ready(standard_error_of(reader), "gputest: " + policy::printable(page.waits_for()) + "\n");
+  }
 }
 
 } // namespace gputest::supervise

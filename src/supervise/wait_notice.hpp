@@ -12,9 +12,10 @@
 namespace gputest::supervise {
 
 /// Tells people who do not see the output of tests why ctest seems to stand still: one line on ctest's own standard
-/// error when no test has ended for some seconds in which this one has waited, and at most one in a minute of all
-/// processes that watch entries of a ctest. The one that has waited longest writes it. Says nothing where that cannot
-/// be done: ctest is another user's, or its folder cannot be written to.
+/// error (where a test runs ctest, that of the outermost one) when no test has ended for some seconds in which this one
+/// has waited, and at most one in a minute of all processes that watch entries of a ctest. The one that has waited
+/// longest writes it. Says nothing where that cannot be done: ctest is another user's, or its folder cannot be written
+/// to.
 class WaitNotice {
 public:
   /// Call it about once a second.

@@ -197,9 +197,10 @@ std::optional<TimeLimit> parse_time_limit(const std::string& text) {
 std::string text_of_time_out(const TimedOut& run, const TimeLimit& limit) {
   const bool names_both = !run.entry.empty() && !run.running.empty() && run.running != run.entry;
   const auto who = names_both ? run.entry + ": " + run.running : run.entry.empty() ? run.running : run.entry;
-  const auto waited = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(run.waited).count());
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(run.waited).count();
   const auto not_counting =
-      limit.text + ", the limit (TIMEOUT), not counting " + waited + " s in which it waited for a GPU. ";
+      limit.text + ", the limit (TIMEOUT)" +
+      (waited == 0 ? "" : ", not counting " + std::to_string(waited) + " s in which it waited for a GPU") + ". ";
   if (!run.left_behind.empty()) {
     return "timed out: " + run.entry +
            " has ended and left processes behind that hold its output, so CTest waits for "

@@ -196,6 +196,9 @@ TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {
   EXPECT_EQ(text_of_time_out({"sort", "Sort.Keys", waited, ""}, limit), "timed out: sort: Sort.Keys" + rest);
   EXPECT_EQ(text_of_time_out({"sort", "", waited, ""}, limit), "timed out: sort" + rest);
   EXPECT_EQ(text_of_time_out({"Sort.Keys", "Sort.Keys", waited, ""}, limit), "timed out: Sort.Keys" + rest);
+  EXPECT_EQ(text_of_time_out({"sort", "", std::chrono::seconds{0}, ""}, limit),
+            "timed out: sort has run for 2.5 s, the limit (TIMEOUT)" + rest.substr(rest.find(". It ends")))
+      << "a launcher waits before the command begins";
   auto after_signal = rest;
   after_signal.insert(rest.find(". If"), ", after SIGINT (TIMEOUT_SIGNAL_NAME)");
   EXPECT_EQ(text_of_time_out({"sort", "", waited, ""}, *parse_time_limit("2.5 SIGINT")),
