@@ -20,10 +20,13 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   endif()
   # 77 is how gputest says that a test was skipped. With another code a skip would be a failure, so a command of the launcher that has
   # a code of its own for it is told to gputest. A program that nobody watches may mean anything by 77, so gputest says a skip by a code
-  # of its own there, unless the project has set one: a script may pass it on.
+  # of its own there, unless the project has set one.
   set(skip_code 77)
   if(memory_class STREQUAL "host")
     set(skip_code 219) # unwatched_skip_code in gputest/outcome.hpp
+    if(may_be_foreign) # such as a script, for which a program's 219 would be a failure
+      string(APPEND watcher " script")
+    endif()
   elseif(may_be_foreign AND "${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0)
     string(APPEND watcher ":${SKIP_RETURN_CODE}")
     set(SKIP_RETURN_CODE 77)
@@ -37,6 +40,9 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
+  if(may_be_foreign AND COMMAND _gputest_use_portable_mode)
+    string(APPEND settings ";GPUTEST_ENTRY=set:${watcher}")
+  endif()
   if(NOT memory_class STREQUAL "host") # else its limit is CTest's own
     _gputest_complete_limit("${settings}" "${TIMEOUT}" "${TIMEOUT_AFTER_MATCH}" "${TIMEOUT_SIGNAL_NAME}" "${TIMEOUT_SIGNAL_GRACE_PERIOD}"
       with_limit limit)

@@ -102,7 +102,7 @@ function(_gputest_list_tests problem_result output_result)
     return()
   endif()
   set(may_use_gpu "")
-  if(gputest_nothing_declared AND gputest_kind STREQUAL "real devices" AND DEFINED gputest_tool)
+  if(gputest_nothing_declared AND NOT gputest_kind STREQUAL "simulated devices" AND DEFINED gputest_tool)
     execute_process(COMMAND "${gputest_tool}" devices --may-use "${gputest_executable}" OUTPUT_VARIABLE may_use_gpu ERROR_VARIABLE error
       RESULT_VARIABLE ended)
     if(EXISTS "${gputest_tool}" AND NOT ended STREQUAL "0")
@@ -228,6 +228,8 @@ set(gputest_directory "${CMAKE_CURRENT_LIST_DIR}")
 set(gputest_kind "real devices") # if the call declares something, the list is the same for all devices
 if(gputest_nothing_declared AND "$ENV{GPUTEST_DEVICES}" MATCHES "^simulated")
   set(gputest_kind "simulated devices")
+elseif(gputest_nothing_declared) # the libraries say whether it may use a GPU
+  string(APPEND gputest_kind ", libraries of '$ENV{LD_LIBRARY_PATH}', '$ENV{LD_PRELOAD}'")
 endif()
 set(gputest_entries_are_new FALSE)
 string(REGEX REPLACE "\\.cmake$" "" gputest_kept "${gputest_script}")

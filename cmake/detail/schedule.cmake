@@ -92,8 +92,12 @@ function(${gputest_replaced})
     endif()
     if(gputest_facts STREQUAL "" AND NOT "${gputest_set_GPUTEST_EXECUTABLE}" STREQUAL "" AND
        NOT "$ENV{GPUTEST_DEVICES}" MATCHES "^simulated") # no device: it would be skipped. Simulated ones need no library
-      execute_process(COMMAND "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}" OUTPUT_VARIABLE may_use_gpu ERROR_QUIET)
-      if(may_use_gpu STREQUAL "no")
+      get_property(may_use_gpu GLOBAL PROPERTY "gputest may use ${gputest_set_GPUTEST_EXECUTABLE}") # large libraries take tens of ms
+      if("${may_use_gpu}" STREQUAL "")
+        execute_process(COMMAND "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}" OUTPUT_VARIABLE may_use_gpu)
+        set_property(GLOBAL PROPERTY "gputest may use ${gputest_set_GPUTEST_EXECUTABLE}" "${may_use_gpu}.")
+      endif()
+      if(may_use_gpu MATCHES "^no")
         string(APPEND more " ENVIRONMENT_MODIFICATION GPUTEST_MEMORY=set:unseen ENVIRONMENT_MODIFICATION GPUTEST_GPUS=unset:")
       endif()
     endif()

@@ -70,7 +70,7 @@ struct Settings {
   std::optional<DeviceRestriction> visible_devices; ///< CUDA_VISIBLE_DEVICES; nullopt if it is not set
   std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
   std::optional<std::string> resource_group_count;  ///< CTest's own allocation: CTEST_RESOURCE_GROUP_COUNT
-  std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
+  std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS, or _CUDAGPU
   /// The devices that the numbers there count, if a process above has chosen of them (GPUTEST_ALLOCATION); empty: those
   /// of visible_devices or job_devices.
   std::vector<std::string> allocation_counts;

@@ -42,9 +42,10 @@ public:
   /// Whether this process runs for an entry of gpu_add_test().
   [[nodiscard]] bool in_entry() const;
 
-  /// Whether the end of this process tells CTest of a skip although main() returns 0: not outside of an entry, nor
-  /// where the process cannot report to its watcher, as in another container.
-  [[nodiscard]] bool end_tells_of_skip() const;
+  /// What main() returns for `code`, which exit_code() has returned: 0 for a skip of which the end of this process
+  /// tells CTest by itself. That is not so outside of an entry, nor where the process cannot report to its watcher, as
+  /// in another container.
+  [[nodiscard]] int code_of_main(int code) const;
 
   /// Whether tests that say nothing use no GPU, because the entry says MEMORY none.
   [[nodiscard]] bool no_gpu() const;

@@ -271,7 +271,8 @@ int run_catch2_tests(int argc, char** argv) {
   const int result = Catch::Session().run(argc, argv);
   const auto how = Adapter::instance().how_it_ended();
   if (how == detail::TestRun::End::all_skipped && (result == 0 || result == all_skipped)) {
-    return detail::TestRun::of_process().exit_code(skipped_exit_code);
+    auto& run = detail::TestRun::of_process();
+    return run.code_of_main(run.exit_code(skipped_exit_code)); // what a script does after it is not skipped
   }
   if (result == 0 && Adapter::instance().has_failed_one()) {
     return EXIT_FAILURE;

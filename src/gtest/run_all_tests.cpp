@@ -164,10 +164,7 @@ int run_all_tests() {
     return run_cases(*worker);
   }
   Adapter::instance().begin_program(); // GoogleTest may end the process before it calls a listener
-  const int result = RUN_ALL_TESTS();
-  const int code = Adapter::instance().exit_code(result);
-  const bool is_skip = code == skipped_exit_code || code == unwatched_skip_code;
-  return is_skip && detail::TestRun::of_process().end_tells_of_skip() ? result : code;
+  return detail::TestRun::of_process().code_of_main(Adapter::instance().exit_code(RUN_ALL_TESTS()));
 }
 
 } // namespace gputest

@@ -60,7 +60,11 @@ TestRun& TestRun::of_process() {
 bool TestRun::no_gpu() const { return entry_from_environment().no_gpu; }
 
 int TestRun::exit_code(int status) noexcept { // an entry has GPUTEST_MEMORY, and nobody watches it
-  return status == skipped_exit_code && !variable("GPUTEST_MEMORY").empty() ? unwatched_skip_code : status;
+  if (status != skipped_exit_code || variable("GPUTEST_MEMORY").empty()) {
+    return status;
+  }
+  const bool is_of_script = variable("GPUTEST_ENTRY").find(" script") != std::string::npos; // may leave out the rest
+  return is_of_script ? EXIT_SUCCESS : unwatched_skip_code;
 }
 
 } // namespace detail

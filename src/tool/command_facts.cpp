@@ -26,9 +26,10 @@ bool is_one_of(const std::string& names, const std::string& path) {
 
 /// Programs that read from a file or a text which others they run.
 bool reads_what_it_runs(const std::string& path) {
-  return is_one_of(" bash busybox cmake ctest dash docker find hyperfine ksh make ninja podman script sh su tmux watch"
-                   " xargs zsh ",
-                   path);
+  return is_one_of(
+      " Rscript bash busybox cmake ctest dash docker find hyperfine ksh make ninja podman script sh su tmux"
+      " watch xargs zsh ",
+      path);
 }
 
 /// Programs that run the command in their arguments.
@@ -41,9 +42,19 @@ bool runs_its_arguments(const std::string& path) {
                    path);
 }
 
-/// CUDA's driver or runtime, and OpenCL's loader. Whatever has code for GPUs needs one of these, or loads one by its
-/// name.
-const std::set<std::string> gpu_libraries{"libcuda", "libOpenCL"};
+/// CUDA's driver or runtime, OpenCL's loader, and what gives work to a GPU by libraries that name these: OpenMP's and
+/// OpenACC's offloading (GCC, LLVM), SYCL. Whatever has code for GPUs needs one of these, or loads one by its name.
+/// Sources and folders have similar names, such as `libcudacxx`, and stand in debugging information and messages.
+const std::set<std::string> gpu_names{"libcuda.so", "libcudart",       "libOpenCL",  "GOMP_target",
+                                      "GOACC_",     "libomptarget.so", "libsycl.so", "libacpp-rt"};
+
+/// Those have functions for offloading, whether it is used or not.
+const std::array<const char*, 3> openmp_runtimes{"/libgomp.", "/libomp.", "/libiomp5."};
+
+/// What runs a text that it is told at run time.
+const std::array<const char*, 12> interpreters{"/libR.",  "/libguile",  "/libjulia",     "/libjvm",
+                                               "/liblua", "/libnode",   "/liboctinterp", "/libperl",
+                                               "/libphp", "/libpython", "/libruby",      "/libtcl"};
 
 bool is_elf(const std::string& path) {
   std::array<char, 4> begin{};
@@ -51,17 +62,23 @@ bool is_elf(const std::string& path) {
   return file.read(begin.data(), begin.size()) && std::string_view{begin.data(), begin.size()} == "\177ELF";
 }
 
+template <class Names>
+bool has_one_of(const Names& names, const std::string& text) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has(text, name); });
+}
+
 bool uses_gpu(const std::string& library) {
-  const auto found = os::texts_in(library, gpu_libraries);
+  if (has_one_of(openmp_runtimes, library)) {
+    return false;
+  }
+  const auto found = os::texts_in(library, gpu_names);
   return !found || !found->empty();
 }
 
 /// Whether the dynamic linker's list has one of these, what is not there, or an interpreter, which is told at run time
 /// what to do.
 bool is_open(const std::string& list) {
-  const auto is_listed = [&](const std::string& library) { return has(list, library); };
-  return std::any_of(gpu_libraries.begin(), gpu_libraries.end(), is_listed) || has(list, "not found") ||
-         has(list, "/libpython") || has(list, "/libperl") || has(list, "/libjvm");
+  return has_one_of(gpu_names, list) || has_one_of(interpreters, list) || has(list, "not found");
 }
 
 /// The dynamic linker of this process; empty if it has none.
@@ -124,7 +141,7 @@ FoundCommand find_command(const std::string& command, const std::optional<std::s
 
 bool names_no_gpu(const std::string& path) {
   const auto linker = dynamic_linker();
-  auto texts = gpu_libraries;
+  auto texts = gpu_names;
   texts.insert(linker);
   return !linker.empty() && os::texts_in(path, texts) == std::set{linker} && !libraries_may_use_gpu(linker, path);
 }
@@ -146,7 +163,7 @@ GpuUse find_gpu_use(const std::string& path) {
   const std::string session = ".gputest_session";
   const std::string loads = std::string{"dlopen\0", 7};
   const auto linker = dynamic_linker();
-  auto texts = gpu_libraries;
+  auto texts = gpu_names;
   texts.insert({session, loads, linker});
   const auto found = os::texts_in(path, texts);
   if (found && found->count(session) > 0) {

@@ -16,7 +16,8 @@ namespace gputest::tool {
 namespace {
 
 constexpr const char* run_help =
-    R"(Waits until the memory is free, then replaces itself with COMMAND (exec). A later request never delays an earlier one.
+    R"(Waits until the memory is free, then replaces itself with COMMAND (exec). A later request never delays an earlier one,
+unless programs that are not on the ledger keep that one out.
 The process stays the same, so signals, ctest's time limit and the exit status reach it directly. In an entry of
 gpu_add_test(), COMMAND is a child process: signals are passed on, and an exit code of 0 or 77 that gputest did not confirm
 becomes 1. CUDA_VISIBLE_DEVICES contains the UUIDs of the command's GPUs, and no others. The lease ends when COMMAND and
@@ -27,8 +28,9 @@ the command uses gputest itself, or calls 'gputest run', it runs under this leas
 
 With --if-gpu, these start at once and without a lease: a command that uses no GPU, a command that only lists its tests (such
 as with --gtest_list_tests), a program that links gputest and leases for itself, and every command on a machine without a GPU.
-A command counts as using a GPU if its file, or a library that it links, contains the name libcuda or libOpenCL. Scripts, static
-programs, and programs that load libraries at run time count too. GPUTEST_USES_GPU=yes or no decides otherwise.
+A command counts as using a GPU if its file, or a library that it links, contains the name of a library for GPUs: libcuda.so,
+libcudart, libOpenCL, or those of OpenMP, OpenACC and SYCL. Scripts, interpreters, static programs, and programs that load
+libraries at run time count too; a library that loads others does not. GPUTEST_USES_GPU=yes or no decides otherwise.
 
 Examples:
   cmake -S . -B build '-DCMAKE_TEST_LAUNCHER=gputest;run;--if-gpu'    a project without gputest

@@ -53,7 +53,7 @@ void refuse_lost_settings() {
   if (gputest::os::read_variable("GPUTEST_ENTRY")) {
     return;
   }
-  if (const auto ctest = gputest::os::find_ctest(); ctest && ctest->pid == ::getppid()) {
+  if (gputest::os::is_child_of_ctest()) {
     throw gputest::Error{
         "the entry has lost the settings of gpu_add_test(), such as MEMORY: the property ENVIRONMENT_MODIFICATION was "
         "replaced after the end of the directory that adds it. Write set_property(TEST <name> DIRECTORY <directory> "

@@ -374,7 +374,14 @@ TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_execut
   set("GPUTEST_DEVICES", "simulated:1x16GiB");
   EXPECT_THAT(entries()["Plain.first"]["LABELS"].dump(), HasSubstr("gpu_small")) << "they need no library";
   set("GPUTEST_DEVICES", "none");
-  std::ofstream{path("listed"), std::ios::app} << "libcuda";
+  std::filesystem::create_directory(path("other"));
+  std::filesystem::copy_file(path("liblisted_library.so"), path("other/liblisted_library.so"));
+  std::ofstream{path("other/liblisted_library.so"), std::ios::app} << "libcuda.so";
+  set("LD_LIBRARY_PATH", path("other"));
+  EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+[*]+Skipped")) << "by another library";
+  set("LD_LIBRARY_PATH", "");
+  EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+ +Passed"));
+  std::ofstream{path("listed"), std::ios::app} << "libcuda.so";
   EXPECT_THAT(configure_and_run(), testing::ContainsRegex(" Plain.first [.]+[*]+Skipped"));
 }
 

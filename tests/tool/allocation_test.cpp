@@ -49,6 +49,13 @@ TEST_F(Allocation, has_the_numbers_of_cuda_in_a_program) {
   EXPECT_EQ(launch("1", {"env", "A=1", "printenv", "CTEST_RESOURCE_GROUP_0_GPUS"}), "id:0,slots:1\n");
 }
 
+TEST_F(Allocation, has_the_numbers_of_cuda_also_by_the_name_of_ginkgo) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0_CUDAGPU", "id:2,slots:1");
+  EXPECT_EQ(launch("1", {"printenv", "CUDA_VISIBLE_DEVICES", "CTEST_RESOURCE_GROUP_0_CUDAGPU"}),
+            "SIM-4x4096MiB-2\nid:0,slots:1\n");
+}
+
 TEST_F(Allocation, has_the_numbers_of_cuda_in_a_program_that_a_script_starts) {
   const std::string program = "'" + launcher +
                               "' run --gpus 2 -- printenv CUDA_VISIBLE_DEVICES CTEST_RESOURCE_GROUP_0_GPUS "

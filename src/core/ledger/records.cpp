@@ -272,6 +272,11 @@ Evaluation evaluate(const std::vector<Record>& all, std::size_t own, const polic
       seen.complete || (std::holds_alternative<policy::Grant>(evaluation.decision) && nobody_else_waits);
   if (const auto* wait = std::get_if<policy::Wait>(&evaluation.decision)) {
     evaluation.external = wait->external;
+    if (wait->behind != 0 && !snapshot.external_is_certain) {
+      policy::Snapshot certain = snapshot;
+      certain.external_is_certain = true;
+      evaluation.may_pass = std::holds_alternative<policy::Grant>(policy::decide(certain, own));
+    }
     evaluation.blocked.own_overhead_bytes = claim.overhead_bytes;
     if (wait->external || !queued) {
       explain_unleased_memory(evaluation.blocked, all, own, policy::asked_devices(claim), seen);

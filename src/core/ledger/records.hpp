@@ -123,6 +123,7 @@ struct Evaluation {
   std::vector<Record> to_leave; ///< of the living, the idle ones that have to leave
   bool they_leave = false;      ///< whether it waits for those, and for the dead, and for nobody else
   bool external = false;        ///< memory that no claim covers stands in the way too
+  bool may_pass = false;        ///< it is granted if what seems to be external processes' memory certainly is
   bool decided = false;         ///< what was seen of the devices was enough
   bool nobody_moves = false;    ///< everybody on one of its devices waits
   bool stuck = false;           ///< and it can never be granted

@@ -176,6 +176,7 @@ private:
   std::optional<os::PauseTimeLimit> waits_; ///< from then on
   std::uint64_t own_excess_bytes_ = 0;
   int looks_for_external_memory_ = 0;
+  bool was_external_ = false;                               ///< external memory stood in the way before
   bool was_late_ = false;                                   ///< seen_ was old when a grant was to be made of it
   KernelClock::time_point went_on_at_ = KernelClock::now(); ///< when it was seen last that this process goes on
   std::chrono::nanoseconds stood_still_{0};                 ///< for how long it has not
@@ -280,9 +281,12 @@ Evaluation Waiting::evaluate(std::vector<Record> all) const {
   for (Record& record : all) {
     record.claim.stopped = has(stopped_, record);
   }
+  const bool nobody_gave_back = before_ && same_claims(*before_, all, asked(), own().slot);
   const std::size_t position = own_slot_.with_own(all);
   if (!grows()) {
-    return ledger::evaluate(all, position, records_.snapshot(all, asked(), seen_), seen_, queued_);
+    auto snapshot = records_.snapshot(all, asked(), seen_);
+    snapshot.external_is_certain = nobody_gave_back && seen_.complete;
+    return ledger::evaluate(all, position, snapshot, seen_, queued_);
   }
   all[position].claim.lease_bytes = grows_to_; // what it has beyond the held lease is its own, up to the larger one
   const auto growing = policy::with_growing(records_.snapshot(all, asked(), seen_), position, own().claim.lease_bytes);
@@ -307,7 +311,7 @@ NextStep Waiting::next_step(const Evaluation& evaluation, const std::vector<Reco
   }
   // What was given back since seen_ was observed looks like an external process's, as long as others can be shown to
   // have had it.
-  if (evaluation.external && looks_for_external_memory_ < max_looks_for_external_memory &&
+  if ((evaluation.external || evaluation.may_pass) && looks_for_external_memory_ < max_looks_for_external_memory &&
       (!before_ || !same_claims(*before_, all, asked(), own().slot))) {
     next.step = Step::observe_again;
     return next;
@@ -431,6 +435,10 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
     left_at_ = next.leave_until;
     records_.notify(evaluation.to_leave);
   }
+  if (evaluation.external && !was_external_ && own().claim.stage == Stage::entering) {
+    records_.notify_all_queued(); // those behind it may enter before it now
+  }
+  was_external_ = evaluation.external;
   if (next.tells) {
     const bool again = patience_.notice_every > std::chrono::milliseconds{0};
     notice_at_ = again ? next.now + patience_.notice_every : KernelClock::time_point::max();

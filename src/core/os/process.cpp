@@ -253,6 +253,11 @@ std::optional<CtestAncestor> find_ctest() { return nearest_ctest(first_ancestor(
 
 std::optional<CtestAncestor> find_ctest_above(pid_t pid) { return nearest_ctest(parent_of(pid)); }
 
+bool is_child_of_ctest() {
+  const auto ctest = find_ctest();
+  return ctest && ctest->pid == ::getppid();
+}
+
 /// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
 /// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
 std::optional<CtestPlace> ctest_place(pid_t ctest) {

@@ -109,6 +109,9 @@ struct CtestAncestor {
 /// The same, above another process.
 [[nodiscard]] std::optional<CtestAncestor> find_ctest_above(pid_t pid);
 
+/// Whether the parent of this process is a ctest that runs tests.
+[[nodiscard]] bool is_child_of_ctest();
+
 /// Where a ctest runs, and its own log.
 struct CtestPlace {
   std::string folder;

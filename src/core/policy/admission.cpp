@@ -216,6 +216,11 @@ Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
 
 } // namespace
 
+bool is_kept_out_by_external(const Claim& claim, const Capacity& device) {
+  return !fits(device, sum(claim.overhead_bytes, claim.largest_bytes)).now ||
+         (claim.whole_devices && lacks_whole(claim.largest_bytes, device));
+}
+
 Decision decide(const Snapshot& snapshot, std::size_t position) {
   return snapshot.claims[position].stage == Stage::entering ? decide_entering(snapshot, position)
                                                             : decide_waiting(snapshot, position);

@@ -77,6 +77,8 @@ struct Capacity {
 struct Snapshot {
   std::vector<Capacity> devices; ///< by index in the device table
   std::vector<Claim> claims;     ///< of everybody on the ledger; a claim's position is its name in decisions
+  /// Whether `external_bytes` are certainly not what a process on the ledger gave back after the devices were asked.
+  bool external_is_certain = false;
 };
 
 /// It may go ahead, on these devices.
@@ -108,14 +110,17 @@ struct Refusal {
 
 using Decision = std::variant<Grant, Wait, Refusal>;
 
+/// Whether external processes alone leave no room on a device for the claim, which waits to enter it. Pure.
+[[nodiscard]] bool is_kept_out_by_external(const Claim& claim, const Capacity& device);
+
 /// Decides about the claim at `position`, which is `entering` or `waiting`. Pure: the same snapshot gives the same
 /// answer.
 ///
 /// A process enters only if the overheads of all inside, with the largest lease that any of them may wait for, fit:
-/// somebody can always finish, so waiting cannot become a deadlock. Processes enter in the order of arrival. Leases are
-/// granted in the order of arrival, except that a later request may pass those ahead that it delays in no case
-/// (`queues.hpp`). Places of stopped processes do not count. An idle process counts like any other inside, until
-/// it has left (`queues.hpp`).
+/// somebody can always finish, so waiting cannot become a deadlock. Processes enter in the order of arrival, but for
+/// those that external processes keep out: nobody waits for their turns. Leases are granted in the order of arrival,
+/// except that a later request may pass those ahead that it delays in no case (`queues.hpp`). Places of stopped
+/// processes do not count. An idle process counts like any other inside, until it has left (`queues.hpp`).
 [[nodiscard]] Decision decide(const Snapshot& snapshot, std::size_t position);
 
 /// Whether the process at `position` may wait for a lease of `bytes`, more than it announced, without risk of a

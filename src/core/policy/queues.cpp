@@ -15,6 +15,20 @@ bool is_ahead(const Claim& other, const Claim& self) {
   return other.stage == self.stage && other.ticket < self.ticket && !other.stopped;
 }
 
+/// Whether it cannot enter the device before external processes have left some device: this one, or another that it
+/// needs, too.
+bool is_kept_out_by_external(const Snapshot& snapshot, const Claim& claim, std::size_t device) {
+  DeviceMask open = claim.candidates; // also devices that the snapshot does not show
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    const bool is_shown = snapshot.devices[d].total_bytes > 0;
+    if (is_shown && policy::is_kept_out_by_external(claim, snapshot.devices[d])) {
+      open &= ~(DeviceMask{1} << d);
+    }
+  }
+  return claim.stage == Stage::entering && snapshot.external_is_certain &&
+         ((open >> device & 1U) == 0 || std::bitset<64>{open}.count() < claim.gpus);
+}
+
 /// Whether the two cannot hold their leases at the same time, whatever becomes of everybody else.
 bool exclude_each_other(const Snapshot& snapshot, const Claim& ahead, const Claim& self) {
   const DeviceMask shared = ahead.wanted & self.wanted;
@@ -82,7 +96,7 @@ std::optional<std::size_t> next_ahead(const Snapshot& snapshot, std::size_t self
   for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
     const Claim& claim = snapshot.claims[position];
     if (is_ahead(claim, own) && (asked_devices(claim) >> device & 1U) != 0 &&
-        (!next || claim.ticket > snapshot.claims[*next].ticket)) {
+        !is_kept_out_by_external(snapshot, claim, device) && (!next || claim.ticket > snapshot.claims[*next].ticket)) {
       next = position;
     }
   }

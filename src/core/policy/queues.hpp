@@ -9,7 +9,8 @@
 
 namespace gputest::policy {
 
-// Two queues, entering and leasing. A claim whose process is stopped keeps its place, but nobody waits for its turn.
+// Two queues, entering and leasing. A claim whose process is stopped, or which external processes keep from entering,
+// keeps its place, but nobody waits for its turn.
 
 /// The claim that arrived last of those that are ahead on `device` in the same queue; none if nobody is.
 ///

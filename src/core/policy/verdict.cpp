@@ -43,7 +43,8 @@ Verdict judge(const EntryReport& report, int exit_code, CommandKind command, int
     return {EXIT_FAILURE,
             "the command ended with 77, which CTest would report as skipped, and gputest did not skip it. Some "
             "programs end with the number of their failures. To skip a test of another framework, set "
-            "SKIP_REGULAR_EXPRESSION",
+            "SKIP_REGULAR_EXPRESSION. If its tests use gputest, keep the environment of the entry: something such as "
+            "'env -i' has cleared it",
             !is_failed_by_gputest && !(only_tests && (unfinished || is_missing))};
   }
   if (exit_code != 0) {
@@ -206,7 +207,7 @@ std::string text_of_time_out(const TimedOut& run, const TimeLimit& limit) {
            " has ended and left processes behind that hold its output, so CTest waits for "
            "them: " +
            run.left_behind + ". Together they have run for " + not_counting +
-           "These processes end here. Let the test end what it starts, or give it an output of its own";
+           "Those that were found end here. Let the test end what it starts, or give it an output of its own";
   }
   return "timed out: " + (who.empty() ? "this process" : who) + " has run for " + not_counting +
          "It ends here, and so do the processes that it started" +

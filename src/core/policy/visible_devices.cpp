@@ -163,7 +163,7 @@ std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std
     const auto index = find_resource(slot.id, uuids);
     if (!index) {
       throw InvalidSetting{"CTest's resource allocation gives this test \"" + slot.text +
-                           "\" of the resource type gpus, which names no device: " + list_of(uuids) +
+                           "\" of the resource type gpus or cudagpu, which names no device: " + list_of(uuids) +
                            ". Use these numbers or names as ids in the resource spec file, or run ctest without one."};
     }
     if (!contains(allocated, *index)) {

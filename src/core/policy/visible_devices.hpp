@@ -18,16 +18,17 @@ namespace gputest::policy {
 [[nodiscard]] std::vector<std::size_t> visible_devices(const std::optional<std::string>& value,
                                                        const std::vector<std::string>& uuids);
 
-/// CTest's own allocation: the ids of the resource type `gpus` of all groups, in order, each once.
+/// CTest's own allocation: the ids of the resource types `gpus` and `cudagpu` of all groups, in order, each once.
 ///
-/// `group_count` and `groups` are CTEST_RESOURCE_GROUP_COUNT and the values of CTEST_RESOURCE_GROUP_<i>_GPUS. Each id
-/// is an index into the devices or a UUID with `-` as `_` in lower case (CTest allows no other letters). nullopt
-/// without an allocation. Throws InvalidSetting for an id that names no device, listing those there are.
+/// `group_count` and `groups` are CTEST_RESOURCE_GROUP_COUNT and the values of CTEST_RESOURCE_GROUP_<i>_GPUS and
+/// _CUDAGPU. Each id is an index into the devices or a UUID with `-` as `_` in lower case (CTest allows no other
+/// letters). nullopt without an allocation. Throws InvalidSetting for an id that names no device, listing those there
+/// are.
 [[nodiscard]] std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std::string>& group_count,
                                                                        const std::vector<std::string>& groups,
                                                                        const std::vector<std::string>& uuids);
 
-/// One value of CTEST_RESOURCE_GROUP_<i>_GPUS for a process to which CUDA shows only `shown` of `uuids`, in that order:
+/// One such value for a process to which CUDA shows only `shown` of `uuids`, in that order:
 /// an id that is a number is the one that CUDA has for the device then. That of a device which is not shown becomes 0:
 /// each rank of an MPI program has one device, and reads the same groups. Other ids stay.
 [[nodiscard]] std::string renumbered_group(const std::string& group, const std::vector<std::string>& uuids,

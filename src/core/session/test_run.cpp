@@ -59,9 +59,9 @@ bool TestRun::in_entry() const {
   return state_->in_entry;
 }
 
-bool TestRun::end_tells_of_skip() const {
+int TestRun::code_of_main(int code) const {
   const std::lock_guard guard{state_->mutex};
-  return state_->page || state_->report_target.ctest;
+  return state_->code_of_main(code);
 }
 
 bool TestRun::no_gpu() const {

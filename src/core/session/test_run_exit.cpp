@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/test_run_state.hpp"
 
+#include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/runlog/run_log.hpp"
 
@@ -36,10 +37,15 @@ void TestRun::State::at_exit(int argument_of_exit) {
     end_now(code);
   }
   log_end(is_skip(code) ? skipped_exit_code : code);
-  if (is_skip(code) && code != status && report_target.ctest) { // else the watcher does this
+  if (is_skip(code) && code != status && is_command_of_ctest()) { // else the watcher does this
     lock.unlock();
     std::exit(code); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
   }
+}
+
+/// A script may take the code for a failure, and leave out what comes after it, or end with it after a failure.
+bool TestRun::State::is_command_of_ctest() const {
+  return report_target.ctest && (!report_target.is_script || os::is_child_of_ctest());
 }
 
 int TestRun::State::code_of_skip() const {
@@ -47,6 +53,10 @@ int TestRun::State::code_of_skip() const {
 }
 
 bool TestRun::State::is_skip(int status) const { return status == skipped_exit_code || status == code_of_skip(); }
+
+int TestRun::State::code_of_main(int code) const {
+  return is_skip(code) && (page || report_target.ctest) ? EXIT_SUCCESS : code;
+}
 
 int TestRun::State::code_of_end(int status) const {
   if (status != EXIT_SUCCESS && !is_skip(status)) {

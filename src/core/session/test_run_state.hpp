@@ -63,6 +63,7 @@ struct TestRun::State {
 
   /// What the process has to end with where its program says `status`.
   [[nodiscard]] int code_of_end(int status) const;
+  [[nodiscard]] int code_of_main(int code) const;
 
   /// In an entry without a watcher (MEMORY none): says which test has not run, and ends the process by a signal if
   /// CTest would not see its failure in an exit code.
@@ -83,6 +84,7 @@ struct TestRun::State {
 private:
   void check_exit(int status);
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy);
+  [[nodiscard]] bool is_command_of_ctest() const;
   [[nodiscard]] int code_of_skip() const;
   [[nodiscard]] bool is_skip(int status) const;
 };

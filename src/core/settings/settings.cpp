@@ -253,8 +253,10 @@ std::vector<std::string> variables_of_allocation(const ReadVariable& read) {
   std::vector<std::string> names;
   const auto count = std::strtoul(text_of(read, "CTEST_RESOURCE_GROUP_COUNT", "0").c_str(), nullptr, 10);
   for (std::size_t i = 0; i < std::min(count, 4096UL); ++i) {
-    if (auto name = "CTEST_RESOURCE_GROUP_" + std::to_string(i) + "_GPUS"; read(name.c_str())) {
-      names.push_back(std::move(name));
+    for (const char* const type : {"GPUS", "CUDAGPU"}) {
+      if (auto name = "CTEST_RESOURCE_GROUP_" + std::to_string(i) + "_" + type; read(name.c_str())) {
+        names.push_back(std::move(name));
+      }
     }
   }
   return names;

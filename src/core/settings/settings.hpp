@@ -50,8 +50,8 @@ inline constexpr const char* lease_above = "above";
 /// What entry_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Entry parse_entry(const ReadVariable& read);
 
-/// The names of the variables that say what ctest has allocated of the resource type `gpus`, by groups. A group may
-/// have other types only. None if ctest has allocated nothing.
+/// The names of the variables that say what ctest has allocated of the resource types `gpus` (CTest's manual, RAPIDS)
+/// and `cudagpu` (Ginkgo), by groups. A group may have other types only. None if ctest has allocated nothing.
 [[nodiscard]] std::vector<std::string> variables_of_allocation(const ReadVariable& read);
 
 /// GPUTEST_ALLOCATION for these values of them, whose numbers count these devices.

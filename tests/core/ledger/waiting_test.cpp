@@ -350,6 +350,33 @@ TEST_F(LedgerWaiting, memory_of_external_processes_is_waited_for) {
   EXPECT_EQ(a.answer(), "granted 1");
 }
 
+TEST_F(LedgerWaiting, enters_before_a_process_that_waits_for_external_processes) {
+  auto a = start();
+  auto b = start();
+  auto c = start();
+  devices_.device(0).external_bytes = 50;
+  EXPECT_EQ(a.ask("enter a 1 1 10 60"), "waits for external processes");
+  EXPECT_EQ(b.ask("enter b 1 1 10 20"), "granted 1");
+  EXPECT_EQ(stage_of("a"), "entering");
+  devices_.device(0).external_bytes = 0;
+  EXPECT_EQ(a.answer(), "granted 1") << "it looks again by itself";
+  EXPECT_EQ(c.ask("enter c 1 1 10 90"), "waits for a b");
+}
+
+TEST_F(LedgerWaiting, enters_before_a_process_ahead_of_it_that_comes_to_wait_for_external_processes) {
+  auto a = start_inside("a");
+  auto b = start();
+  auto c = start();
+  EXPECT_EQ(b.ask("enter b 1 1 10 85"), "waits for a");
+  EXPECT_EQ(c.ask("enter c 1 1 10 20"), "waits for b");
+  devices_.device(0).external_bytes = 10;
+  a.end();
+  EXPECT_EQ(c.answer(), "granted 1");
+  c.end();
+  devices_.device(0).external_bytes = 0;
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
 TEST_F(LedgerWaiting, passes_a_process_that_was_stopped_ahead_of_it) {
   auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");

@@ -33,6 +33,7 @@ public:
       snapshot.claims.push_back(claim(ticket, (DeviceMask{1} << devices) - 1));
     }
     std::shuffle(snapshot.claims.begin(), snapshot.claims.end(), random_);
+    snapshot.external_is_certain = one_in(2);
     return snapshot;
   }
 

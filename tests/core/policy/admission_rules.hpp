@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <variant>
+#include <vector>
 
 // What holds for the decisions on any claims. The fuzzer checks it, and admission_properties_test.cpp.
 namespace gputest::policy::rules {
@@ -105,6 +107,18 @@ inline void check_that_those_with_most_room_are_taken(const Snapshot& snapshot, 
   require(least_taken >= most_left, "the devices with most room are taken");
 }
 
+/// Whether a claim that waits to enter could have the device if nobody else were on the ledger.
+inline bool could_have(const Snapshot& snapshot, Claim alone, std::size_t device) {
+  std::vector<bool> could;
+  const DeviceMask candidates = alone.candidates;
+  const unsigned gpus = std::exchange(alone.gpus, 1);
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    alone.candidates = candidates & bit(d);
+    could.push_back(alone.candidates != 0 && std::holds_alternative<Grant>(decide({snapshot.devices, {alone}}, 0)));
+  }
+  return could[device] && std::count(could.begin(), could.end(), true) >= gpus;
+}
+
 inline void check(const Snapshot& snapshot, std::size_t self, const Grant& grant) {
   const Claim& own = snapshot.claims[self];
   const bool enters = own.stage == Stage::entering;
@@ -125,11 +139,13 @@ inline void check(const Snapshot& snapshot, std::size_t self, const Grant& grant
     if (other.stage != own.stage || other.ticket >= own.ticket || shared == 0) {
       continue;
     }
-    require(!enters, "whoever enters passes nobody");
+    require(!enters || snapshot.external_is_certain, "whoever enters passes nobody on a guess");
     require(!other.exclusive && !(other.medium_lock && own.medium_lock), "nobody passes one that it excludes");
     for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
       const Sum both = Sum{other.overhead_bytes} + other.lease_bytes + own.overhead_bytes + own.lease_bytes;
-      require((shared & bit(d)) == 0 || both <= snapshot.devices[d].total_bytes, "who passes leaves room");
+      require((shared & bit(d)) == 0 || enters || both <= snapshot.devices[d].total_bytes, "who passes leaves room");
+      require((shared & bit(d)) == 0 || !enters || !could_have(snapshot, other, d),
+              "whoever enters passes nobody who could have the device alone");
     }
   }
   require(!is_stuck(snapshot, self), "who is granted is not stuck");

@@ -134,6 +134,29 @@ TEST(AdmissionEntering, is_first_come_first_served_per_device) {
   });
 }
 
+TEST(AdmissionEntering, waits_for_the_turn_of_nobody_whom_external_processes_keep_out) {
+  check({
+      {"not certainly external", {{{100, 40}}, {entering(2, 1, 10, 5), entering(1, 1, 10, 51)}}, "wait for 1"},
+      {"certainly", {{{100, 40}}, {entering(2, 1, 10, 5), entering(1, 1, 10, 51)}, true}, "grant 1"},
+      {"they leave room for it", {{{100, 40}}, {entering(2, 1, 10, 5), entering(1, 1, 10, 50)}, true}, "wait for 1"},
+      {"though others on the ledger do not",
+       {{{100, 40}}, {entering(2, 1, 1, 5), entering(1, 1, 10, 50), inside(1, 20, 20)}, true},
+       "wait for 1"},
+      {"the next ahead of those that are not kept out",
+       {{{100, 40}}, {entering(3, 1, 10, 5), entering(1, 1, 10, 9), entering(2, 1, 10, 51)}, true},
+       "wait for 1"},
+      {"it wants the whole device",
+       {{{100, 51}}, {entering(2, 1, 10, 5), whole(entering(1, 1, 10, 0))}, true},
+       "grant 1"},
+      {"it is kept out of one device",
+       {{{100, 40}, {100}}, {entering(2, 3, 10, 5), entering(1, 3, 10, 51)}, true},
+       "grant 1"},
+      {"and enters another", {{{100, 40}, {100}}, {entering(2, 2, 10, 5), entering(1, 3, 10, 51)}, true}, "wait for 1"},
+      {"but needs both", {{{100, 40}, {100}}, {entering(2, 2, 10, 5), entering(1, 3, 10, 51, 2)}, true}, "grant 2"},
+      {"of which only one is shown", {{{100}}, {entering(2, 1, 10, 5), entering(1, 3, 10, 85, 2)}, true}, "wait for 1"},
+  });
+}
+
 TEST(AdmissionEntering, takes_external_processes_memory_off_the_capacity) {
   check({
       {"room beside them", {{{100, 40}}, {entering(1, 1, 10, 50)}}, "grant 1"},

@@ -206,7 +206,7 @@ TEST(TimeLimits, say_when_they_are_over_what_ran_for_how_long_and_what_to_do) {
   EXPECT_EQ(text_of_time_out({"sort", "", waited, "7 (sleep)"}, limit),
             "timed out: sort has ended and left processes behind that hold its output, so CTest waits for them: 7 "
             "(sleep). Together they have run for 2.5 s, the limit (TIMEOUT), not counting 3 s in which it waited for a "
-            "GPU. These processes end here. Let the test end what it starts, or give it an output of its own");
+            "GPU. Those that were found end here. Let the test end what it starts, or give it an output of its own");
 }
 
 } // namespace

@@ -102,11 +102,11 @@ TEST(CtestAllocation, refuses_an_id_that_names_no_device_and_lists_those_there_a
     (void)ctest_allocation("1", {"id:crypto,slots:1"}, {"GPU-8A", "GPU-77"});
     FAIL() << "did not throw";
   } catch (const InvalidSetting& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "CTest's resource allocation gives this test \"id:crypto,slots:1\" of the resource type gpus, which names "
-        "no device: the devices are 0 (gpu_8a), 1 (gpu_77). Use these numbers or names as ids in the resource "
-        "spec file, or run ctest without one.");
+    EXPECT_STREQ(error.what(),
+                 "CTest's resource allocation gives this test \"id:crypto,slots:1\" of the resource type gpus or "
+                 "cudagpu, which names "
+                 "no device: the devices are 0 (gpu_8a), 1 (gpu_77). Use these numbers or names as ids in the resource "
+                 "spec file, or run ctest without one.");
   }
   EXPECT_THROW((void)ctest_allocation("1", {"id:4,slots:1"}, machine), InvalidSetting);
   EXPECT_THROW((void)ctest_allocation("1", {"slots:1"}, machine), InvalidSetting);

@@ -121,9 +121,10 @@ TEST(Settings, hold_what_cuda_ctest_slurm_and_mpi_say) {
   const All settings = parse({{"CUDA_VISIBLE_DEVICES", ""},
                               {"SLURM_JOB_ID", "7"},
                               {"SLURM_STEP_GPUS", "1"},
-                              {"CTEST_RESOURCE_GROUP_COUNT", "2"},
+                              {"CTEST_RESOURCE_GROUP_COUNT", "3"},
                               {"CTEST_RESOURCE_GROUP_0_GPUS", "id:0,slots:1"},
-                              {"CTEST_RESOURCE_GROUP_1_GPUS", "id:1,slots:1"},
+                              {"CTEST_RESOURCE_GROUP_1_CUDAGPU", "id:1,slots:1"}, // as Ginkgo names them
+                              {"CTEST_RESOURCE_GROUP_2_CPU", "id:0,slots:7"},
                               {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
                               {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
   ASSERT_TRUE(settings.visible_devices);
@@ -132,7 +133,7 @@ TEST(Settings, hold_what_cuda_ctest_slurm_and_mpi_say) {
   ASSERT_TRUE(settings.job_devices);
   EXPECT_EQ(settings.job_devices->variable, "SLURM_STEP_GPUS");
   EXPECT_EQ(settings.job_devices->value, "1");
-  EXPECT_EQ(settings.resource_group_count, "2");
+  EXPECT_EQ(settings.resource_group_count, "3");
   EXPECT_EQ(settings.resource_groups, (std::vector<std::string>{"id:0,slots:1", "id:1,slots:1"}));
   ASSERT_TRUE(settings.rank);
   EXPECT_EQ(settings.rank->local_rank, 1);

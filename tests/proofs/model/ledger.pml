@@ -38,7 +38,7 @@
  * No time-outs: poll() here ends only by a notification, a hang-up, a deadline that came (so that the process gives up); by
  * the return of dead processes' memory, if the process waits for it (the code looks every 3 ms); or because a process
  * ahead was stopped or continued (the code looks every 500 ms). Time-outs that merely look again, `notice_at`, and the wait
- * for external processes are left out, so nothing is woken by them.
+ * for external processes are left out, so nothing is woken by them, and nobody enters before one that waits for them.
  *
  * Checked
  *   budget   in_use on a device never exceeds its capacity, the dead's memory included: allocate()
