@@ -40,7 +40,7 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
-  if(may_be_foreign AND COMMAND _gputest_use_portable_mode)
+  if(target STREQUAL "" AND COMMAND _gputest_use_portable_mode) # where programs cannot tell whether ctest has started them
     string(APPEND settings ";GPUTEST_ENTRY=set:${watcher}")
   endif()
   if(NOT memory_class STREQUAL "host") # else its limit is CTest's own

@@ -74,7 +74,7 @@ function(${gputest_replaced})
     endwhile()
     math(EXPR index "${index} + 1")
     while(index LESS ARGC)
-      if("${ARGV${index}}" MATCHES "^(GPUTEST_REQUEST|GPUTEST_EXECUTABLE|COST|ENVIRONMENT_MODIFICATION)$")
+      if("${ARGV${index}}" MATCHES "^(GPUTEST_REQUEST|GPUTEST_EXECUTABLE|COST|ENVIRONMENT|ENVIRONMENT_MODIFICATION)$")
         math(EXPR next "${index} + 1")
         set(gputest_set_${CMAKE_MATCH_1} "${ARGV${next}}")
       endif()
@@ -92,10 +92,18 @@ function(${gputest_replaced})
     endif()
     if(gputest_facts STREQUAL "" AND NOT "${gputest_set_GPUTEST_EXECUTABLE}" STREQUAL "" AND
        NOT "$ENV{GPUTEST_DEVICES}" MATCHES "^simulated") # no device: it would be skipped. Simulated ones need no library
-      get_property(may_use_gpu GLOBAL PROPERTY "gputest may use ${gputest_set_GPUTEST_EXECUTABLE}") # large libraries take tens of ms
+      set(search "$ENV{LD_LIBRARY_PATH}") # of the entry's libraries
+      foreach(change IN LISTS gputest_set_ENVIRONMENT gputest_set_ENVIRONMENT_MODIFICATION)
+        if(change MATCHES "^LD_LIBRARY_PATH=(set:|path_list_prepend:|path_list_append:)?(.*)")
+          string(PREPEND search "${CMAKE_MATCH_2}:")
+        endif()
+      endforeach()
+      set(answer "gputest may use ${gputest_set_GPUTEST_EXECUTABLE} ${search}") # large libraries take tens of ms
+      get_property(may_use_gpu GLOBAL PROPERTY "${answer}")
       if("${may_use_gpu}" STREQUAL "")
-        execute_process(COMMAND "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}" OUTPUT_VARIABLE may_use_gpu)
-        set_property(GLOBAL PROPERTY "gputest may use ${gputest_set_GPUTEST_EXECUTABLE}" "${may_use_gpu}.")
+        execute_process(COMMAND env "LD_LIBRARY_PATH=${search}" "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}"
+          OUTPUT_VARIABLE may_use_gpu)
+        set_property(GLOBAL PROPERTY "${answer}" "${may_use_gpu}.")
       endif()
       if(may_use_gpu MATCHES "^no")
         string(APPEND more " ENVIRONMENT_MODIFICATION GPUTEST_MEMORY=set:unseen ENVIRONMENT_MODIFICATION GPUTEST_GPUS=unset:")

@@ -20,9 +20,9 @@ namespace {
 
 bool has(const std::string& bytes, const std::string& text) { return bytes.find(text) != std::string::npos; }
 
-bool is_one_of(const std::string& names, const std::string& path) {
-  return has(names, " " + path.substr(path.find_last_of('/') + 1) + " ");
-}
+std::string name_of(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+bool is_one_of(const std::string& names, const std::string& path) { return has(names, " " + name_of(path) + " "); }
 
 /// Programs that read from a file or a text which others they run.
 bool reads_what_it_runs(const std::string& path) {
@@ -51,10 +51,9 @@ const std::set<std::string> gpu_names{"libcuda.so", "libcudart",       "libOpenC
 /// Those have functions for offloading, whether it is used or not.
 const std::array<const char*, 3> openmp_runtimes{"/libgomp.", "/libomp.", "/libiomp5."};
 
-/// What runs a text that it is told at run time.
-const std::array<const char*, 12> interpreters{"/libR.",  "/libguile",  "/libjulia",     "/libjvm",
-                                               "/liblua", "/libnode",   "/liboctinterp", "/libperl",
-                                               "/libphp", "/libpython", "/libruby",      "/libtcl"};
+/// What runs a text that it is told at run time. A version may follow.
+const std::array<const char*, 12> interpreters{"libR",   "libguile",     "libjulia", "libjvm", "liblua",    "libnode",
+                                               "libphp", "liboctinterp", "libperl",  "libtcl", "libpython", "libruby"};
 
 bool is_elf(const std::string& path) {
   std::array<char, 4> begin{};
@@ -67,18 +66,22 @@ bool has_one_of(const Names& names, const std::string& text) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has(text, name); });
 }
 
+bool is_interpreter(const std::string& library) {
+  const auto file = name_of(library);
+  return std::any_of(interpreters.begin(), interpreters.end(), [&](const std::string& name) {
+    return policy::starts_with(file, name) && file.find_first_of(".-0123456789", name.size()) == name.size();
+  });
+}
+
 bool uses_gpu(const std::string& library) {
   if (has_one_of(openmp_runtimes, library)) {
     return false;
   }
-  const auto found = os::texts_in(library, gpu_names);
+  if (has_one_of(gpu_names, name_of(library))) {
+    return true;
+  }
+  const auto found = os::texts_in(library, gpu_names, true);
   return !found || !found->empty();
-}
-
-/// Whether the dynamic linker's list has one of these, what is not there, or an interpreter, which is told at run time
-/// what to do.
-bool is_open(const std::string& list) {
-  return has_one_of(gpu_names, list) || has_one_of(interpreters, list) || has(list, "not found");
 }
 
 /// The dynamic linker of this process; empty if it has none.
@@ -106,14 +109,14 @@ std::vector<std::string> files_in(const std::string& list) {
   return files;
 }
 
-/// Whether a library that the dynamic linker would load for a program uses a GPU, or is not known.
-bool libraries_may_use_gpu(const std::string& linker, const std::string& path) {
+/// The libraries that the dynamic linker would load for a program; nullopt if one is not there.
+std::optional<std::vector<std::string>> libraries_of(const std::string& linker, const std::string& path) {
   const auto list = os::output_of({linker, "--list", path});
-  if (!list || is_open(*list)) {
-    return true;
-  }
-  const auto libraries = files_in(*list);
-  return std::any_of(libraries.begin(), libraries.end(), uses_gpu);
+  return list && !has(*list, "not found") ? std::optional{files_in(*list)} : std::nullopt;
+}
+
+bool any_uses_gpu(const std::optional<std::vector<std::string>>& libraries) {
+  return !libraries || std::any_of(libraries->begin(), libraries->end(), uses_gpu);
 }
 
 } // namespace
@@ -143,7 +146,7 @@ bool names_no_gpu(const std::string& path) {
   const auto linker = dynamic_linker();
   auto texts = gpu_names;
   texts.insert(linker);
-  return !linker.empty() && os::texts_in(path, texts) == std::set{linker} && !libraries_may_use_gpu(linker, path);
+  return !linker.empty() && os::texts_in(path, texts) == std::set{linker} && !any_uses_gpu(libraries_of(linker, path));
 }
 
 bool runs_script(const std::vector<std::string>& command, const std::optional<std::string>& path) {
@@ -172,7 +175,9 @@ GpuUse find_gpu_use(const std::string& path) {
   if (linker.empty() || found != std::set{linker}) {
     return GpuUse::yes;
   }
-  return libraries_may_use_gpu(linker, path) ? GpuUse::yes : GpuUse::no;
+  const auto libraries = libraries_of(linker, path);
+  const bool interprets = libraries && std::any_of(libraries->begin(), libraries->end(), is_interpreter);
+  return interprets || any_uses_gpu(libraries) ? GpuUse::yes : GpuUse::no;
 }
 
 bool only_lists_tests(const std::vector<std::string>& arguments) {

@@ -89,9 +89,12 @@ void add(Need& need, const Took& took) {
       need.took.erase(need.took.begin());
     }
   } else {
-    const auto possible = std::max(same->possible, took.possible);
-    *same = took.bytes > same->bytes ? took : *same;
-    same->possible = possible;
+    auto most = took.bytes > same->bytes ? took : *same;
+    most.possible = std::max(same->possible, took.possible);
+    const auto& over = took.over > same->over ? took : *same;
+    most.over = over.over;
+    most.declared_by_over = over.declared_by_over;
+    *same = most;
   }
 }
 
@@ -124,6 +127,8 @@ void replace(const std::string& file, const std::string& text, const std::string
 
 } // namespace
 
+bool Took::is_over() const { return declared && !estimated && bytes > *declared + (exact ? 2_MiB : 512_MiB); }
+
 bool operator<(const NeedKey& a, const NeedKey& b) {
   return std::tie(a.test, a.simulated, a.device_gib) < std::tie(b.test, b.simulated, b.device_gib);
 }
@@ -139,12 +144,16 @@ void add_log(Needs& needs, const std::string& name, const std::string& text) {
     const auto* const whose = line.value("by_test", false) ? "test" : "entry";
     const NeedKey key{line.at(whose).get<std::string>(), line.at("simulated").get<bool>(),
                       size_of(bytes_in(line, "device_bytes"))};
-    const Took took{policy::fnv1a(name),
-                    bytes_in(line, "bytes"),
-                    line.at("evidence") == "exact",
-                    if_any(line, "declared_bytes"),
-                    line.at("declared_by") == "estimate",
-                    if_any(line, "possible_bytes").value_or(Bytes{})};
+    Took took{policy::fnv1a(name),
+              bytes_in(line, "bytes"),
+              line.at("evidence") == "exact",
+              if_any(line, "declared_bytes"),
+              line.at("declared_by") == "estimate",
+              if_any(line, "possible_bytes").value_or(Bytes{})};
+    if (took.is_over()) {
+      took.over = took.bytes;
+      took.declared_by_over = *took.declared;
+    }
     const double at = line.at("t").get<double>();
     auto& need = needs[key]; // the line has all that is read
     need.at = std::max(need.at, static_cast<std::uint64_t>(std::clamp(at, 0.0, 1e12)));

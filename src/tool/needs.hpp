@@ -20,6 +20,11 @@ struct Took {
   std::optional<Bytes> declared; ///< what its test may take; nullopt: nothing is declared, or whole devices are
   bool estimated = false;        ///< nothing is declared
   Bytes possible = {};           ///< what it may take where more is free; 0: no more than it took
+  Bytes over = {};             ///< what one of its tests took that declares less, which may not be the largest; 0: none
+  Bytes declared_by_over = {}; ///< and what that one declares
+
+  /// Whether it took more than it declares, by more than is tolerated in the test itself.
+  [[nodiscard]] bool is_over() const;
 };
 
 /// What an entry took on devices of one size.

@@ -73,14 +73,9 @@ const Took& most_of(const Need& need) {
                            [](const Took& a, const Took& b) { return a.bytes < b.bytes; });
 }
 
-/// Whether it took more than it declares, by more than is tolerated in the test itself.
-bool is_over(const Took& took) {
-  return took.declared && !took.estimated && took.bytes > *took.declared + (took.exact ? 2_MiB : 512_MiB);
-}
-
 const char* verdict_on(const Need& need) {
   const auto& newest = need.took.back();
-  if (is_over(newest)) {
+  if (newest.is_over() || newest.over > Bytes{}) {
     return "over";
   }
   const auto declared = newest.declared.value_or(Bytes{});
@@ -190,9 +185,13 @@ ExitCode check(const Needs& needs, const std::string& file) {
   };
   for (const auto& [key, need] : needs) {
     const auto& took = need.took.back();
-    const auto text = fmt::format("took {}{}", took.exact ? "" : "at least ", to_string(took.bytes));
-    if (is_over(took)) {
-      fail(key.test, fmt::format("{}, and declares {}. Declare more", text, to_string(*took.declared)));
+    const auto text_of = [&](Bytes bytes) {
+      return fmt::format("took {}{}", took.exact ? "" : "at least ", to_string(bytes));
+    };
+    const auto text = text_of(took.bytes);
+    if (took.over > Bytes{}) {
+      fail(key.test,
+           fmt::format("{}, and declares {}. Declare more", text_of(took.over), to_string(took.declared_by_over)));
     } else if (took.estimated && !key.simulated && !file.empty() && took.bytes > smallest_of_interest) {
       const auto known = committed.find(key.test);
       const auto figure = known == committed.end() ? std::nullopt : figure_for(known->second, key.device_gib);

@@ -28,8 +28,8 @@ the command uses gputest itself, or calls 'gputest run', it runs under this leas
 
 With --if-gpu, these start at once and without a lease: a command that uses no GPU, a command that only lists its tests (such
 as with --gtest_list_tests), a program that links gputest and leases for itself, and every command on a machine without a GPU.
-A command counts as using a GPU if its file, or a library that it links, contains the name of a library for GPUs: libcuda.so,
-libcudart, libOpenCL, or those of OpenMP, OpenACC and SYCL. Scripts, interpreters, static programs, and programs that load
+A command counts as using a GPU if its file, or a library that it links, contains the name of a library for GPUs (libcuda.so,
+libcudart, libOpenCL), or what OpenMP, OpenACC and SYCL use to offload. Scripts, interpreters, static programs, and programs that load
 libraries at run time count too; a library that loads others does not. GPUTEST_USES_GPU=yes or no decides otherwise.
 
 Examples:

@@ -380,6 +380,12 @@ TEST_F(Scheduling, has_tests_that_declare_nothing_run_everywhere_if_their_execut
   set("LD_LIBRARY_PATH", path("other"));
   EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+[*]+Skipped")) << "by another library";
   set("LD_LIBRARY_PATH", "");
+  configure_project(
+      {{"gputest::cli", DISCOVERY_TOOL}, {"gputest::entry", DISCOVERY_ENTRY_PROGRAM}, {"tests", path("listed")}},
+      "gpu_discover_tests(tests TEST_FILTER Plain.first DISCOVERY_ENVIRONMENT LD_LIBRARY_PATH=" + path("other") + ")\n",
+      {});
+  EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+[*]+Skipped")) << "by that of the listing";
+  configure_and_run();
   EXPECT_THAT(ctest({}).out, testing::ContainsRegex(" Plain.first [.]+ +Passed"));
   std::ofstream{path("listed"), std::ios::app} << "libcuda.so";
   EXPECT_THAT(configure_and_run(), testing::ContainsRegex(" Plain.first [.]+[*]+Skipped"));

@@ -577,7 +577,17 @@ def test_what_nobody_declares_takes_turns_until_a_run_has_measured_it(run, monke
     assert "not known yet" not in result.stdout.str()
     monkeypatch.setenv("WANTED_SMALL", "8192")
     run(UNDECLARED, option, "--cache-clear").assert_outcomes(passed=4)
-    run(UNDECLARED, option, "-p", "no:cacheprovider").assert_outcomes(passed=4)
+    result = run(UNDECLARED, option, "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["*The next run does not have the figures*"])
+
+
+def test_a_mark_without_memory_is_not_judged_by_it_where_the_entry_uses_no_gpu(run, monkeypatch):
+    monkeypatch.setenv("GPUTEST_MEMORY", "none")
+    run("""
+@pytest.mark.gpu
+def test_one(): used("900MiB")
+""").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("cached", ['{"a":1}', '{"test_it.py::test_one":"x"}', '{"test_it.py::test_one":{"simulated 16GiB":"zz"}}',

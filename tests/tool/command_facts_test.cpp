@@ -137,6 +137,7 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
       {"linked_with_jvm", GpuUse::yes},
       {"linked_with_R", GpuUse::yes},
       {"linked_with_tcl8.6", GpuUse::yes},
+      {"linked_with_node_graph", GpuUse::no},
       {"with_sources_of_cuda", GpuUse::no},
       {"with_GOMP_target_ext", GpuUse::yes},
       {"with_GOACC_parallel_keyed", GpuUse::yes},
@@ -157,6 +158,7 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
 TEST(GpuUse, of_a_test_executable_is_shown_by_the_names_of_libraries_of_which_gputest_brings_none) {
   EXPECT_TRUE(names_no_gpu(program("with_session")));
   EXPECT_TRUE(names_no_gpu(program("loads_something")));
+  EXPECT_TRUE(names_no_gpu(program("linked_with_perl"))) << "nor does that of an interpreter";
   for (const char* const name :
        {"with_kernels", "loads_cuda", "linked_with_kernels", "linked_with_OpenCL", "missing"}) {
     EXPECT_FALSE(names_no_gpu(program(name))) << name;

@@ -14,7 +14,7 @@ namespace gputest {
 /// report them as passed. In an entry of gpu_add_test(), one test that gputest skipped is enough, and so is a
 /// GoogleTest shard without tests. There the result is GoogleTest's, because main() may take any but 0 for a failure:
 /// the watcher makes skipped_exit_code of the 0 with which the process exits, or with MEMORY none the process itself
-/// unwatched_skip_code.
+/// unwatched_skip_code, unless a script has started it.
 /// It is a failure there if no test was selected, and the message says why. If main() ignores the result and returns 0
 /// although tests failed, in this call or an earlier one, the process exits with 1. With MEMORY none it does so, too,
 /// if a test of the entry did not run.
@@ -37,8 +37,8 @@ public:
   void SetUp() override;
 };
 
-/// For a main() that installs gputest by `listeners().Append(new gputest::Listener)`, alone or beside an Environment: the
-/// constructor appends the same listener, once.
+/// For a main() that installs gputest by `listeners().Append(new gputest::Listener)`, alone or beside an Environment:
+/// the constructor appends the same listener, once.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   Listener();

@@ -272,10 +272,17 @@ Evaluation evaluate(const std::vector<Record>& all, std::size_t own, const polic
       seen.complete || (std::holds_alternative<policy::Grant>(evaluation.decision) && nobody_else_waits);
   if (const auto* wait = std::get_if<policy::Wait>(&evaluation.decision)) {
     evaluation.external = wait->external;
-    if (wait->behind != 0 && !snapshot.external_is_certain) {
+    if (claim.stage == policy::Stage::entering) {
+      for_each_device(claim.candidates, [&](std::size_t index) {
+        if (index < snapshot.devices.size() && policy::is_kept_out_by_external(claim, snapshot.devices[index])) {
+          evaluation.kept_out |= policy::DeviceMask{1} << index;
+        }
+      });
       policy::Snapshot certain = snapshot;
       certain.external_is_certain = true;
-      evaluation.may_pass = std::holds_alternative<policy::Grant>(policy::decide(certain, own));
+      const auto then = policy::decide(certain, own);
+      const auto* waits = std::get_if<policy::Wait>(&then);
+      evaluation.may_pass = waits == nullptr || waits->blockers != wait->blockers;
     }
     evaluation.blocked.own_overhead_bytes = claim.overhead_bytes;
     if (wait->external || !queued) {

@@ -118,21 +118,22 @@ private:
 struct Evaluation {
   policy::Decision decision;
   Blocked blocked;
-  std::vector<Record> living;   ///< those in the way that were not seen to end
-  std::vector<Record> dead;     ///< and those that have ended, and whose memory is not back
-  std::vector<Record> to_leave; ///< of the living, the idle ones that have to leave
-  bool they_leave = false;      ///< whether it waits for those, and for the dead, and for nobody else
-  bool external = false;        ///< memory that no claim covers stands in the way too
-  bool may_pass = false;        ///< it is granted if what seems to be external processes' memory certainly is
-  bool decided = false;         ///< what was seen of the devices was enough
-  bool nobody_moves = false;    ///< everybody on one of its devices waits
-  bool stuck = false;           ///< and it can never be granted
+  std::vector<Record> living;      ///< those in the way that were not seen to end
+  std::vector<Record> dead;        ///< and those that have ended, and whose memory is not back
+  std::vector<Record> to_leave;    ///< of the living, the idle ones that have to leave
+  bool they_leave = false;         ///< whether it waits for those, and for the dead, and for nobody else
+  bool external = false;           ///< memory that no claim covers stands in the way too
+  policy::DeviceMask kept_out = 0; ///< entering: where external memory alone keeps it out
+  bool may_pass = false;           ///< entering: another answer if what seems external memory is it certainly
+  bool decided = false;            ///< what was seen of the devices was enough
+  bool nobody_moves = false;       ///< everybody on one of its devices waits
+  bool stuck = false;              ///< and it can never be granted
 
   /// Whether memory of ended processes stands in the way, and nothing else.
   [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !external; }
 
   /// Whether nothing stands in the way that has to be looked at again and again.
-  [[nodiscard]] bool for_the_living_only() const { return dead.empty() && !external; }
+  [[nodiscard]] bool for_the_living_only() const { return dead.empty() && !external && !may_pass; }
 };
 
 /// What `seen` and `all` mean for the claim at `own`, which asks for something. `all` has everybody, of whom those that

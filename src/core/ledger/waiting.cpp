@@ -176,7 +176,7 @@ private:
   std::optional<os::PauseTimeLimit> waits_; ///< from then on
   std::uint64_t own_excess_bytes_ = 0;
   int looks_for_external_memory_ = 0;
-  bool was_external_ = false;                               ///< external memory stood in the way before
+  DeviceMask kept_out_ = 0;                                 ///< as Evaluation::kept_out, before
   bool was_late_ = false;                                   ///< seen_ was old when a grant was to be made of it
   KernelClock::time_point went_on_at_ = KernelClock::now(); ///< when it was seen last that this process goes on
   std::chrono::nanoseconds stood_still_{0};                 ///< for how long it has not
@@ -277,11 +277,12 @@ std::optional<Result::Kind> Waiting::outdated() {
 /// Of everybody as their records say, but for those that were seen to end, or stopped: does not find out who is alive
 /// or stopped, and asks no device what it shows.
 Evaluation Waiting::evaluate(std::vector<Record> all) const {
+  // Before it reaps: seen_ shows the memory of those free.
+  const bool nobody_gave_back = before_ && same_claims(*before_, all, asked(), own().slot);
   records_.reap(all, ended_, seen_);
   for (Record& record : all) {
     record.claim.stopped = has(stopped_, record);
   }
-  const bool nobody_gave_back = before_ && same_claims(*before_, all, asked(), own().slot);
   const std::size_t position = own_slot_.with_own(all);
   if (!grows()) {
     auto snapshot = records_.snapshot(all, asked(), seen_);
@@ -435,10 +436,10 @@ void Waiting::wait(const Evaluation& evaluation, const NextStep& next) {
     left_at_ = next.leave_until;
     records_.notify(evaluation.to_leave);
   }
-  if (evaluation.external && !was_external_ && own().claim.stage == Stage::entering) {
+  if ((evaluation.kept_out & ~kept_out_) != 0) {
     records_.notify_all_queued(); // those behind it may enter before it now
   }
-  was_external_ = evaluation.external;
+  kept_out_ = evaluation.kept_out;
   if (next.tells) {
     const bool again = patience_.notice_every > std::chrono::milliseconds{0};
     notice_at_ = again ? next.now + patience_.notice_every : KernelClock::time_point::max();
@@ -570,7 +571,7 @@ os::Woken Waiting::sleep(const Evaluation& evaluation, KernelClock::time_point u
   }
   if (!evaluation.dead.empty()) {
     at_most = std::min(at_most, look_for_memory_of_the_dead);
-  } else if (evaluation.external) {
+  } else if (evaluation.external || evaluation.may_pass) {
     at_most = std::min(at_most, look_for_external_memory);
   }
   auto woken = watches_.wait(own_slot_.wake_fifo(), at_most);

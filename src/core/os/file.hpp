@@ -84,10 +84,11 @@ void make_room_out_of_the_way() noexcept;
 /// much of one as is asked for, so a shorter answer is its end, and needs no second call.
 [[nodiscard]] std::optional<std::string> record_of_proc(const std::string& path);
 
-/// Those of the texts that are in a regular file; nullopt if it is none, or cannot be read. For executables and
-/// libraries: it has 256 KiB of them in memory at a time.
-[[nodiscard]] std::optional<std::set<std::string>> texts_in(const std::string& path,
-                                                            const std::set<std::string>& texts);
+/// Those of the texts, of three bytes at least, that are in a regular file; nullopt if it is none, or cannot be read.
+/// For executables and libraries: it has 256 KiB of them in memory at a time. Reads no further than to the first of
+/// them if `any_will_do`.
+[[nodiscard]] std::optional<std::set<std::string>> texts_in(const std::string& path, const std::set<std::string>& texts,
+                                                            bool any_will_do = false);
 
 /// Writes a text to a file that others may have open, such as a terminal. Writes nothing if that would block; no signal
 /// that the write raises reaches this process: nobody reads, or it is in the terminal's background.

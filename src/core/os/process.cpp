@@ -258,6 +258,20 @@ bool is_child_of_ctest() {
   return ctest && ctest->pid == ::getppid();
 }
 
+bool is_command_of_ctest() {
+  const auto runs_its_arguments = [](pid_t pid) {
+    const auto command = command_line_of(pid);
+    const auto name = command.empty() ? "" : command.front().substr(command.front().rfind('/') + 1);
+    return name == "timeout" || name == "strace" || (name == "cmake" && command.size() > 1 && command[1] == "-E");
+  };
+  const auto ctest = find_ctest();
+  auto pid = std::optional{::getppid()};
+  while (pid && runs_its_arguments(*pid)) {
+    pid = parent_of(*pid);
+  }
+  return ctest && ctest->pid == pid;
+}
+
 /// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
 /// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
 std::optional<CtestPlace> ctest_place(pid_t ctest) {

@@ -77,7 +77,7 @@ struct Capacity {
 struct Snapshot {
   std::vector<Capacity> devices; ///< by index in the device table
   std::vector<Claim> claims;     ///< of everybody on the ledger; a claim's position is its name in decisions
-  /// Whether `external_bytes` are certainly not what a process on the ledger gave back after the devices were asked.
+  /// Whether no process on the ledger can have given back, after the devices were asked, what `external_bytes` have.
   bool external_is_certain = false;
 };
 

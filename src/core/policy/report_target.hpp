@@ -14,7 +14,7 @@ namespace gputest::policy {
 ///     by_output           the same, and CTest judges by the output (PASS_, FAIL_, SKIP_REGULAR_EXPRESSION, ...)
 ///     <word>:<n>          the same as the word, and a command that ends with n has skipped itself, as the project says
 ///     <word> valgrind     the same as the word, from a watcher that ran under valgrind and became the command
-///     <word> script       the same as the word, and the command, which nobody watches, may start several programs
+///     <word> script       the same as the word; nobody watches the command, which may be a script
 ///     /proc/<pid>/fd/<n>  the process that watches it, by this page (core/os/test_status_page)
 ///
 /// CMake writes the words (cmake/detail/entry_properties.cmake), a watcher the path. Any other word means `ctest`.
@@ -25,7 +25,7 @@ struct ReportTarget {
   std::string page;
   int skip_code = 0;             ///< of the command itself; 0: it has none
   bool expects_valgrind = false; ///< which is to run the tests, too
-  bool is_script = false;
+  bool may_be_script = false;    ///< a program, or something that starts several
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }
 
@@ -34,6 +34,7 @@ struct ReportTarget {
 };
 
 inline constexpr const char* valgrind_expected = " valgrind";
+inline constexpr const char* script_possible = " script"; ///< also in src/portable/core.cpp
 
 /// Pure, and never throws.
 [[nodiscard]] inline ReportTarget parse_report_target(std::string entry) {
@@ -43,7 +44,7 @@ inline constexpr const char* valgrind_expected = " valgrind";
   if (const auto end = entry.find(' '); end != std::string::npos) {
     auto target = parse_report_target(entry.substr(0, end));
     target.expects_valgrind = entry.compare(end, std::string::npos, valgrind_expected) == 0;
-    target.is_script = entry.compare(end, std::string::npos, " script") == 0;
+    target.may_be_script = entry.compare(end, std::string::npos, script_possible) == 0;
     return target;
   }
   int skip_code = 0;

@@ -31,8 +31,9 @@ void Measuring::begin_leased_period(const Request& request, const std::string& t
   end_unleased_period();
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   std::optional<Bytes> leased = memory.whole_device() ? std::nullopt : std::optional{memory.bytes};
-  if (place_.parent_lease() && !request.bytes) {
-    leased = place_.parent_lease()->bytes(); // what the test does not say, its parent has said
+  if (const auto& parent = place_.parent_lease();
+      parent && (!request.bytes || (parent->is_of_ranks() && request.memory_by == SaidBy::entry))) {
+    leased = parent->bytes(); // what the test does not say, its parent has said
   }
   allowance_ = {messages_.full_name(test), test,    false, {}, !leased, request.keeps,
                 place_.overhead().bytes(), request, {}};

@@ -39,6 +39,9 @@ public:
   /// figures and what to write.
   [[nodiscard]] Outcome check(const Request& request) const;
 
+  /// Whether this process is one of several ranks that share it. What the entry says is for all of them.
+  [[nodiscard]] bool is_of_ranks() const { return rank_.has_value(); }
+
   /// What it has of each device; nullopt: whole devices.
   [[nodiscard]] std::optional<Bytes> bytes() const {
     const auto& claim = holder_.claim;

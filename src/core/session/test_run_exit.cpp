@@ -37,15 +37,15 @@ void TestRun::State::at_exit(int argument_of_exit) {
     end_now(code);
   }
   log_end(is_skip(code) ? skipped_exit_code : code);
-  if (is_skip(code) && code != status && is_command_of_ctest()) { // else the watcher does this
+  if (is_skip(code) && code != status && report_target.ctest) { // else the watcher does this
     lock.unlock();
     std::exit(code); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
   }
 }
 
-/// A script may take the code for a failure, and leave out what comes after it, or end with it after a failure.
-bool TestRun::State::is_command_of_ctest() const {
-  return report_target.ctest && (!report_target.is_script || os::is_child_of_ctest());
+/// Of one that nobody watches, which may take the code of a skip for a failure: what comes after it would not run.
+bool TestRun::State::is_part_of_script() const {
+  return report_target.ctest && report_target.may_be_script && !os::is_command_of_ctest();
 }
 
 int TestRun::State::code_of_skip() const {
@@ -65,7 +65,8 @@ int TestRun::State::code_of_end(int status) const {
   if (has_failed || (report_target.ctest && !not_run.empty())) {
     return EXIT_FAILURE;
   }
-  return is_skip(status) || (in_entry && last_end == End::all_skipped) ? code_of_skip() : status;
+  const bool skips = is_skip(status) || (in_entry && last_end == End::all_skipped);
+  return !skips ? status : is_part_of_script() ? EXIT_SUCCESS : code_of_skip();
 }
 
 void TestRun::State::end_if_unseen() {

@@ -222,7 +222,9 @@ Entry parse_entry(const ReadVariable& read) {
     throw InvalidSetting{"GPUTEST_MEMORY='" + memory + "' and GPUTEST_GPUS='" + gpus +
                          "' contradict each other; a test that uses no GPU has none and 0"};
   }
-  if (!entry.no_gpu) {
+  if (entry.no_gpu) {
+    entry.request = estimated_request(read); // of a test that says it uses a GPU, and not how much
+  } else {
     const bool alone = memory == "auto alone";
     entry.request =
         memory.empty() || memory == "auto" || alone ? estimated_request(read) : parse_memory(memory, "GPUTEST_MEMORY");

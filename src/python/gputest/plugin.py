@@ -374,7 +374,7 @@ def _memory_of_environment() -> Optional[str]:
     """None: the library reads it there."""
     if environ.get("GPUTEST_MEMORY"):
         _loaded()  # it may be that of an entry above ctest
-    return None if environ.get("GPUTEST_MEMORY") else "auto"
+    return "auto" if environ.get("GPUTEST_MEMORY", "") in ("", "none", "unseen") else None
 
 
 def _is_whole(value) -> bool:
@@ -1033,9 +1033,12 @@ def pytest_terminal_summary(terminalreporter):
                               "do. GPUTEST_LEAKS=fail fails these tests, GPUTEST_LEAKS=off says nothing.")
     if unknown:
         terminalreporter.section("gpu memory that was not known yet")
-        terminalreporter.line("{} test{} took turns on each GPU, since nobody has declared or measured what they take. The next run has "
-                              "the figures, from pytest's cache. For other machines: gputest needs --export, and "
-                              "--gpu-needs.".format(unknown, "s" * (unknown > 1)))
+        keeps = ("The next run has the figures, from pytest's cache. For other machines: gputest needs --export, and --gpu-needs."
+                 if getattr(terminalreporter.config, "cache", None) else
+                 "The next run does not have the figures, because pytest has no cache (-p no:cacheprovider). Write them to a file with "
+                 "gputest needs --export, and give it to --gpu-needs.")
+        terminalreporter.line("{} test{} took turns on each GPU, since nobody has declared or measured what they take. {}".format(
+            unknown, "s" * (unknown > 1), keeps))
     if wasted:
         terminalreporter.section("gpu memory that was leased and not used")
         _list_largest(terminalreporter, wasted)

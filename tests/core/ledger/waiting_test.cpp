@@ -377,6 +377,47 @@ TEST_F(LedgerWaiting, enters_before_a_process_ahead_of_it_that_comes_to_wait_for
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
+TEST_F(LedgerWaiting, enters_before_a_process_that_waits_for_external_processes_as_soon_as_one_inside_ends) {
+  devices_.device(0).external_bytes = 50;
+  auto a = start();
+  EXPECT_EQ(a.ask("enter a 1 1 10 60"), "waits for external processes");
+  for (int i = 0; i < 20; ++i) { // either of those that wait may take the record of c off the ledger
+    auto b = start();
+    auto c = start();
+    EXPECT_EQ(c.ask("enter c 1 1 10 0 whole"), "granted 1");
+    EXPECT_EQ(b.ask("enter b 1 1 10 20"), "waits for c");
+    c.kill();
+    EXPECT_EQ(b.answer(), "granted 1");
+    b.end();
+  }
+}
+
+TEST_F(LedgerWaiting, looks_again_who_is_in_its_way_when_a_claim_changed_while_it_looked) {
+  devices_.device(0).external_bytes = 50;
+  auto a = start();
+  auto b = start();
+  auto c = start();
+  EXPECT_EQ(a.ask("enter a 1 1 10 60"), "waits for external processes");
+  EXPECT_EQ(c.ask("enter c 1 1 10 20 whole"), "granted 1");
+  EXPECT_EQ(b.ask("enter b 1 1 10 20"), "waits for c");
+  EXPECT_EQ(c.ask("lease c 1 20"), "granted 1");
+  auto d = start_inside("d", "2"); // wakes all that wait
+  c.end();
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, is_told_when_external_processes_alone_keep_out_who_is_ahead) {
+  auto a = start();
+  auto b = start();
+  auto c = start();
+  EXPECT_EQ(c.ask("enter c 1 1 10 10"), "granted 1");
+  devices_.device(0).external_bytes = 20;
+  EXPECT_EQ(a.ask("enter a 1 1 10 65"), "waits for c external processes");
+  EXPECT_EQ(b.ask("enter b 1 1 10 10"), "waits for a");
+  devices_.device(0).external_bytes = 30;
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
 TEST_F(LedgerWaiting, passes_a_process_that_was_stopped_ahead_of_it) {
   auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");

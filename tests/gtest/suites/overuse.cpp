@@ -59,6 +59,8 @@ TEST(Plain, takes_most) {
   const SimulatedBuffer data{3968_MiB};
   stop_at("body");
 }
+TEST(Plain, takes_half) { const SimulatedBuffer data{2_GiB}; }
+TEST(Plain, takes_seven_eighths) { const SimulatedBuffer data{3584_MiB}; }
 TEST(Plain, takes_late) {
   stop_at("body");
   const SimulatedBuffer data{256_MiB};

@@ -53,9 +53,10 @@ std::string octal(mode_t mode) {
   return text.data();
 }
 
+/// Setgid alone is no mark of it: a folder that root makes below one that is setgid is so, too.
 bool looks_shared(const struct stat& status) {
-  constexpr mode_t marks = S_ISVTX | S_ISGID;
-  return status.st_uid == 0 && (status.st_mode & marks) != 0;
+  constexpr mode_t of_a_group = S_ISGID | S_IWGRP;
+  return status.st_uid == 0 && ((status.st_mode & S_ISVTX) != 0 || (status.st_mode & of_a_group) == of_a_group);
 }
 
 /// What is wrong with a folder; empty if it can be used.

@@ -203,6 +203,7 @@ TEST_F(LedgerFolderTest, that_is_shared_must_have_the_mode_of_one_and_is_not_loc
   EXPECT_TRUE(folder.is_shared());
   const Descriptor other{::open(shared.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   EXPECT_EQ(::flock(other.number(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(said_with_mode(02755), "done") << "root's own, below a folder of a group";
   for (const auto& [mode, octal] : std::map<mode_t, std::string>{{01700, "1700"}, {02770, "2770"}, {03777, "3777"}}) {
     EXPECT_EQ(said_with_mode(mode), path_ + " has the mode " + octal +
                                         ", and a shared one must have 3770 (docs/guides/shared-machines.md): it is not "
