@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/program_output.hpp"
+#include "core/os/remembered.hpp"
 #include "core/os/shared_library.hpp"
 #include "core/policy/text.hpp"
 
@@ -80,8 +81,14 @@ bool uses_gpu(const std::string& library) {
   if (has_one_of(gpu_names, name_of(library))) {
     return true;
   }
-  const auto found = os::texts_in(library, gpu_names, true);
-  return !found || !found->empty();
+  std::string names;
+  for (const auto& name : gpu_names) {
+    names += name + " ";
+  }
+  return os::remembered(library, names, [&] {
+    const auto found = os::texts_in(library, gpu_names, true);
+    return !found || !found->empty();
+  });
 }
 
 /// The dynamic linker of this process; empty if it has none.
