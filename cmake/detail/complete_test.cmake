@@ -25,6 +25,9 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   if(memory_class STREQUAL "host")
     set(skip_code 219) # unwatched_skip_code in gputest/outcome.hpp
     if(may_be_foreign) # such as a script, for which a program's 219 would be a failure
+      if("${SKIP_RETURN_CODE}" MATCHES "^[1-9][0-9]*$")
+        string(APPEND watcher ":${SKIP_RETURN_CODE}")
+      endif()
       string(APPEND watcher " script")
     endif()
   elseif(may_be_foreign AND "${SKIP_RETURN_CODE}" MATCHES "^[0-9]+$" AND NOT SKIP_RETURN_CODE EQUAL 77 AND NOT SKIP_RETURN_CODE EQUAL 0)
@@ -40,7 +43,8 @@ function(_gputest_complete_test name settings own_labels program target by_link 
   # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
-  if(target STREQUAL "" AND COMMAND _gputest_use_portable_mode) # where programs cannot tell whether ctest has started them
+  # In portable mode programs cannot tell whether ctest has started them.
+  if((target STREQUAL "" OR watcher MATCHES ":") AND COMMAND _gputest_use_portable_mode)
     string(APPEND settings ";GPUTEST_ENTRY=set:${watcher}")
   endif()
   if(NOT memory_class STREQUAL "host") # else its limit is CTest's own

@@ -26,7 +26,7 @@ foreach(way IN ITEMS plain launched)
   string(REGEX REPLACE "(Test project|Internal ctest)[^\n]*\n" "" names_${way} "${names_${way}}") # the folders
 endforeach()
 require([["${names_plain}" STREQUAL "${names_launched}"]] "${names_plain}\n${names_launched}")
-require([["${names_plain}" MATCHES "Total Tests: 14"]] "${names_plain}")
+require([["${names_plain}" MATCHES "Total Tests: 15"]] "${names_plain}")
 require([[NOT EXISTS "${WORK}/ledger"]] "a listing has made a ledger")
 
 # Runs all tests whose names match, and says how ctest ended.
@@ -49,6 +49,11 @@ require("NOT ${ended} EQUAL 0" "the tests see no lease, and pass")
 unset(ENV{LEASE_IS_WANTED})
 ctest(launched ^gpu ended)
 require("NOT ${ended} EQUAL 0" "the tests see a lease that is not wanted, and pass")
+
+set(ENV{GPUTEST_MEMORY} nonsense)
+ctest(launched ^expects ended)
+require("NOT ${ended} EQUAL 0" "a test that did not run passes by WILL_FAIL")
+unset(ENV{GPUTEST_MEMORY})
 
 # Where there is no GPU the project's tests run as they did.
 set(ENV{GPUTEST_DEVICES} none)

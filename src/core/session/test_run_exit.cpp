@@ -43,9 +43,11 @@ void TestRun::State::at_exit(int argument_of_exit) {
   }
 }
 
-/// Of one that nobody watches, which may take the code of a skip for a failure: what comes after it would not run.
-bool TestRun::State::is_part_of_script() const {
-  return report_target.ctest && report_target.may_be_script && !os::is_command_of_ctest();
+/// Where nobody watches it: CTest knows another code of a skip, or a script may take it for a failure, and what comes
+/// after it would not run.
+bool TestRun::State::skips_with_0() const {
+  return report_target.ctest && report_target.may_be_script &&
+         (report_target.skip_code != 0 || !os::is_command_of_ctest());
 }
 
 int TestRun::State::code_of_skip() const {
@@ -66,7 +68,7 @@ int TestRun::State::code_of_end(int status) const {
     return EXIT_FAILURE;
   }
   const bool skips = is_skip(status) || (in_entry && last_end == End::all_skipped);
-  return !skips ? status : is_part_of_script() ? EXIT_SUCCESS : code_of_skip();
+  return !skips ? status : skips_with_0() ? EXIT_SUCCESS : code_of_skip();
 }
 
 void TestRun::State::end_if_unseen() {

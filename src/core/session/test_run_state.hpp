@@ -84,7 +84,7 @@ struct TestRun::State {
 private:
   void check_exit(int status);
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy);
-  [[nodiscard]] bool is_part_of_script() const;
+  [[nodiscard]] bool skips_with_0() const;
   [[nodiscard]] int code_of_skip() const;
   [[nodiscard]] bool is_skip(int status) const;
 };
