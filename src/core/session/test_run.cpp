@@ -254,8 +254,8 @@ int TestRun::exit_code(int status) noexcept {
     }
   }
   if (status == skipped_exit_code && !state_->in_entry) { // such as an add_test() of the project's own, or a script
-    session::tell("all tests were skipped, so the exit code is 77. CTest shows that as Failed unless the test has the "
-                  "property SKIP_RETURN_CODE 77, which gpu_add_test() sets");
+    session::tell("all tests were skipped, so the exit code is 77. CTest shows that as Failed, and with WILL_FAIL "
+                  "as Passed, unless the test has the property SKIP_RETURN_CODE 77, which gpu_add_test() sets");
   }
   return state_->code_of_end(status);
 }
