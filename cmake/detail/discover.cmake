@@ -103,8 +103,8 @@ function(_gputest_list_tests problem_result output_result)
   endif()
   set(may_use_gpu "")
   if(gputest_nothing_declared AND NOT gputest_kind STREQUAL "simulated devices" AND DEFINED gputest_tool)
-    cmake_language(EVAL CODE "execute_process(COMMAND env ${gputest_code_of_DISCOVERY_ENVIRONMENT} [==[${gputest_tool}]==] devices --may-use
-      [======[${gputest_executable}]======] OUTPUT_VARIABLE may_use_gpu ERROR_VARIABLE error RESULT_VARIABLE ended)")
+    cmake_language(EVAL CODE "execute_process(COMMAND env ${gputest_code_of_DISCOVERY_ENVIRONMENT} sh -c [[exec \"$@\"]] sh
+      [======[${gputest_tool}]======] devices --may-use [======[${gputest_executable}]======] OUTPUT_VARIABLE may_use_gpu ERROR_VARIABLE error RESULT_VARIABLE ended)")
     if(EXISTS "${gputest_tool}" AND NOT ended STREQUAL "0")
       set(${problem_result} "'${gputest_tool} devices --may-use', which says whether it may use a GPU, ended with: ${ended}" PARENT_SCOPE)
       set(${output_result} "${error}" PARENT_SCOPE)

@@ -94,14 +94,14 @@ function(${gputest_replaced})
        NOT "$ENV{GPUTEST_DEVICES}" MATCHES "^simulated") # no device: it would be skipped. Simulated ones need no library
       set(search "$ENV{LD_LIBRARY_PATH}") # of the entry's libraries
       foreach(change IN LISTS gputest_set_ENVIRONMENT gputest_set_ENVIRONMENT_MODIFICATION)
-        if(change MATCHES "^LD_LIBRARY_PATH=(set:|path_list_prepend:|path_list_append:)?(.*)")
-          string(PREPEND search "${CMAKE_MATCH_2}:")
+        if(change MATCHES "^LD_LIBRARY_PATH=(set:|path_list_prepend:|path_list_append:)?(.*)" AND NOT change MATCHES "=(reset|unset):")
+          string(REGEX REPLACE ":$" "" search "${CMAKE_MATCH_2}:${search}") # an empty folder is the working directory
         endif()
       endforeach()
       set(answer "gputest may use ${gputest_set_GPUTEST_EXECUTABLE} ${search}") # large libraries take tens of ms
       get_property(may_use_gpu GLOBAL PROPERTY "${answer}")
       if("${may_use_gpu}" STREQUAL "")
-        execute_process(COMMAND env "LD_LIBRARY_PATH=${search}" "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}"
+        execute_process(COMMAND env "LD_LIBRARY_PATH=${search}" sh -c [[exec "$@"]] sh "${gputest_tool}" devices --may-use "${gputest_set_GPUTEST_EXECUTABLE}"
           OUTPUT_VARIABLE may_use_gpu)
         set_property(GLOBAL PROPERTY "${answer}" "${may_use_gpu}.")
       endif()

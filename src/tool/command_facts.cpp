@@ -53,8 +53,9 @@ const std::set<std::string> gpu_names{"libcuda.so", "libcudart",       "libOpenC
 const std::array<const char*, 3> openmp_runtimes{"/libgomp.", "/libomp.", "/libiomp5."};
 
 /// What runs a text that it is told at run time. A version may follow.
-const std::array<const char*, 12> interpreters{"libR",   "libguile",     "libjulia", "libjvm", "liblua",    "libnode",
-                                               "libphp", "liboctinterp", "libperl",  "libtcl", "libpython", "libruby"};
+const std::array<const char*, 13> interpreters{"libR",      "libguile", "libjulia",     "libjvm",  "liblua",
+                                               "libnode",   "libphp",   "liboctinterp", "libperl", "libtcl",
+                                               "libpython", "libruby",  "libluajit"};
 
 bool is_elf(const std::string& path) {
   std::array<char, 4> begin{};
@@ -85,10 +86,11 @@ bool uses_gpu(const std::string& library) {
   for (const auto& name : gpu_names) {
     names += name + " ";
   }
-  return os::remembered(library, names, [&] {
+  const auto uses = os::remembered(library, names, [&]() -> std::optional<bool> {
     const auto found = os::texts_in(library, gpu_names, true);
-    return !found || !found->empty();
+    return found ? std::optional{!found->empty()} : std::nullopt;
   });
+  return uses.value_or(true);
 }
 
 /// The dynamic linker of this process; empty if it has none.

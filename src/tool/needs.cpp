@@ -172,7 +172,9 @@ Needs parse_needs(const std::string& text) {
     for (const auto& took : line.at("took")) {
       need.took.push_back({took.at("run").get<std::uint64_t>(), bytes_in(took, "bytes"), took.at("exact").get<bool>(),
                            if_any(took, "declared_bytes"), took.at("estimated").get<bool>(),
-                           if_any(took, "possible_bytes").value_or(Bytes{})});
+                           if_any(took, "possible_bytes").value_or(Bytes{}),
+                           if_any(took, "over_bytes").value_or(Bytes{}),
+                           if_any(took, "declared_by_over_bytes").value_or(Bytes{})});
     }
     const NeedKey key{line.at("test").get<std::string>(), line.at("simulated").get<bool>(),
                       line.at("device_gib").get<std::uint64_t>()};
@@ -192,6 +194,10 @@ std::string to_text(const Needs& needs) {
           {{"run", took.run}, {"bytes", took.bytes.count()}, {"exact", took.exact}, {"estimated", took.estimated}});
       if (took.declared) {
         all.back()["declared_bytes"] = took.declared->count();
+      }
+      if (took.over > Bytes{}) {
+        all.back()["over_bytes"] = took.over.count();
+        all.back()["declared_by_over_bytes"] = took.declared_by_over.count();
       }
       if (took.possible > Bytes{}) {
         all.back()["possible_bytes"] = took.possible.count();

@@ -137,6 +137,7 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
       {"linked_with_jvm", GpuUse::yes},
       {"linked_with_R", GpuUse::yes},
       {"linked_with_tcl8.6", GpuUse::yes},
+      {"linked_with_luajit-5.1", GpuUse::yes},
       {"linked_with_node_graph", GpuUse::no},
       {"with_sources_of_cuda", GpuUse::no},
       {"with_GOMP_target_ext", GpuUse::yes},

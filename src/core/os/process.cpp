@@ -262,7 +262,8 @@ bool is_command_of_ctest() {
   const auto runs_its_arguments = [](pid_t pid) {
     const auto command = command_line_of(pid);
     const auto name = command.empty() ? "" : command.front().substr(command.front().rfind('/') + 1);
-    return name == "timeout" || name == "strace" || (name == "cmake" && command.size() > 1 && command[1] == "-E");
+    return name == "timeout" || name == "time" || name == "strace" ||
+           (name == "cmake" && command.size() > 1 && command[1] == "-E");
   };
   const auto ctest = find_ctest();
   auto pid = std::optional{::getppid()};

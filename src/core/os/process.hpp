@@ -112,7 +112,8 @@ struct CtestAncestor {
 /// Whether the parent of this process is a ctest that runs tests.
 [[nodiscard]] bool is_child_of_ctest();
 
-/// The same, or programs between them only run their arguments (`cmake -E`, timeout, strace), and end as those do.
+/// The same, or programs between them only run their arguments (`cmake -E`, timeout, time, strace), and end as those
+/// do.
 [[nodiscard]] bool is_command_of_ctest();
 
 /// Where a ctest runs, and its own log.

@@ -32,7 +32,8 @@ void Measuring::begin_leased_period(const Request& request, const std::string& t
   const auto memory = policy::to_memory_request(request, place_.chosen().smallest);
   std::optional<Bytes> leased = memory.whole_device() ? std::nullopt : std::optional{memory.bytes};
   if (const auto& parent = place_.parent_lease();
-      parent && (!request.bytes || (parent->is_of_ranks() && request.memory_by == SaidBy::entry))) {
+      parent && (!request.bytes || (parent->is_of_ranks() &&
+                                    (request.memory_by == SaidBy::entry || request.memory_by == SaidBy::estimate)))) {
     leased = parent->bytes(); // what the test does not say, its parent has said
   }
   allowance_ = {messages_.full_name(test), test,    false, {}, !leased, request.keeps,

@@ -36,8 +36,8 @@ void TestRun::State::at_exit(int argument_of_exit) {
   if (code == EXIT_FAILURE && status != code) {
     end_now(code);
   }
-  log_end(is_skip(code) ? skipped_exit_code : code);
-  if (is_skip(code) && code != status && report_target.ctest) { // else the watcher does this
+  log_end(is_skip(code) || code != status ? skipped_exit_code : code);
+  if (code != status && report_target.ctest) { // a skip; else the watcher does this
     lock.unlock();
     std::exit(code); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
   }

@@ -66,7 +66,7 @@ std::string problem(const struct stat& status, bool is_default_private) {
                ? ""
                : "has the mode " + octal(status.st_mode) + ", and a shared one must have " + octal(shared_mode) +
                      " (docs/guides/shared-machines.md): it is not used. For a ledger of your own, set GPUTEST_DIR to "
-                     "a folder that you own";
+                     "a folder that you own, and type chmod 00700 for it";
   }
   if (status.st_uid != ::geteuid()) {
     return "belongs to " + user_name(status.st_uid) + " (uid " + std::to_string(status.st_uid) + "), and not to " +

@@ -205,9 +205,11 @@ TEST_F(LedgerFolderTest, that_is_shared_must_have_the_mode_of_one_and_is_not_loc
   EXPECT_EQ(::flock(other.number(), LOCK_EX | LOCK_NB), 0);
   EXPECT_EQ(said_with_mode(02755), "done") << "root's own, below a folder of a group";
   for (const auto& [mode, octal] : std::map<mode_t, std::string>{{01700, "1700"}, {02770, "2770"}, {03777, "3777"}}) {
-    EXPECT_EQ(said_with_mode(mode), path_ + " has the mode " + octal +
-                                        ", and a shared one must have 3770 (docs/guides/shared-machines.md): it is not "
-                                        "used. For a ledger of your own, set GPUTEST_DIR to a folder that you own");
+    EXPECT_EQ(said_with_mode(mode),
+              path_ + " has the mode " + octal +
+                  ", and a shared one must have 3770 (docs/guides/shared-machines.md): it is not "
+                  "used. For a ledger of your own, set GPUTEST_DIR to a folder that you own, and type chmod "
+                  "00700 for it");
   }
 }
 
