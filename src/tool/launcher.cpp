@@ -232,7 +232,7 @@ ExitCode run(Launch launch, const policy::ReportTarget& watcher) {
   }
   const bool at_once = uses_no_gpu || (launch.if_gpu && needs_no_lease(launch));
   // CMAKE_TEST_LAUNCHER starts a test of whose properties nobody tells this process.
-  const bool may_expect_failure = launch.if_gpu && !watcher.any() && os::find_ctest();
+  const bool may_expect_failure = launch.if_gpu && !watcher.any() && os::is_child_of_ctest();
   if ((!watcher.believes_exit_code() || may_expect_failure) && !at_once) {
     // An error that keeps the command from running is not the failure that WILL_FAIL expects.
     try {
