@@ -135,7 +135,6 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
       {"linked_with_python3.13", GpuUse::yes}, // it reads at run time what to do
       {"linked_with_perl", GpuUse::yes},
       {"linked_with_jvm", GpuUse::yes},
-      {"linked_with_R", GpuUse::yes},
       {"linked_with_tcl8.6", GpuUse::yes},
       {"linked_with_luajit-5.1", GpuUse::yes},
       {"linked_with_node_graph", GpuUse::no},
@@ -144,7 +143,6 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
       {"with_GOACC_parallel_keyed", GpuUse::yes},
       {"linked_with_offloads", GpuUse::yes},
       {"linked_with_omptarget", GpuUse::yes},
-      {"linked_with_sycl", GpuUse::yes},
       {"linked_with_gomp", GpuUse::no}, // as each program with OpenMP
       {"linked_with_cuda", GpuUse::yes},
 #ifdef GPUTEST_HAS_STATIC_PROGRAMS
