@@ -82,10 +82,7 @@ bool uses_gpu(const std::string& library) {
   if (has_one_of(gpu_names, name_of(library))) {
     return true;
   }
-  std::string names;
-  for (const auto& name : gpu_names) {
-    names += name + " ";
-  }
+  const auto names = policy::joined({gpu_names.begin(), gpu_names.end()}, " ");
   const auto uses = os::remembered(library, names, [&]() -> std::optional<bool> {
     const auto found = os::texts_in(library, gpu_names, true);
     return found ? std::optional{!found->empty()} : std::nullopt;

@@ -278,6 +278,8 @@ Evaluation evaluate(const std::vector<Record>& all, std::size_t own, const polic
           evaluation.kept_out |= policy::DeviceMask{1} << index;
         }
       });
+    }
+    if (claim.stage == policy::Stage::entering && !snapshot.external_is_certain) {
       policy::Snapshot certain = snapshot;
       certain.external_is_certain = true;
       const auto then = policy::decide(certain, own);

@@ -142,8 +142,8 @@ private:
   [[nodiscard]] const Record& own() const { return grows() ? held_ : own_slot_.record(); }
   [[nodiscard]] DeviceMask asked() const { return grows() ? own().claim.wanted : policy::asked_devices(own().claim); }
   [[nodiscard]] std::optional<Result::Kind> outdated();
-  [[nodiscard]] Evaluation evaluate(std::vector<Record> all) const;
-  [[nodiscard]] NextStep next_step(const Evaluation& evaluation, const std::vector<Record>& all) const;
+  [[nodiscard]] Evaluation evaluate(std::vector<Record> all, bool nobody_gave_back) const;
+  [[nodiscard]] NextStep next_step(const Evaluation& evaluation, bool nobody_gave_back) const;
   Result grant(const policy::Grant& grant);
   Result grow();
   void probe(const Evaluation& evaluation);
@@ -197,8 +197,10 @@ Result Waiting::run() {
     if (!queued_ && !grows()) {
       own_slot_.record().claim.ticket = next_ticket(all, own().slot);
     }
-    const Evaluation evaluation = evaluate(all);
-    const NextStep next = next_step(evaluation, all);
+    // Since seen_ was observed. Those that ended count as before: it shows their memory free.
+    const bool nobody_gave_back = before_ && same_claims(*before_, all, asked(), own().slot);
+    const Evaluation evaluation = evaluate(all, nobody_gave_back);
+    const NextStep next = next_step(evaluation, nobody_gave_back);
     if (next.step == Step::grant) {
       return grows() ? grow() : grant(std::get<policy::Grant>(evaluation.decision));
     }
@@ -276,9 +278,7 @@ std::optional<Result::Kind> Waiting::outdated() {
 
 /// Of everybody as their records say, but for those that were seen to end, or stopped: does not find out who is alive
 /// or stopped, and asks no device what it shows.
-Evaluation Waiting::evaluate(std::vector<Record> all) const {
-  // Before it reaps: seen_ shows the memory of those free.
-  const bool nobody_gave_back = before_ && same_claims(*before_, all, asked(), own().slot);
+Evaluation Waiting::evaluate(std::vector<Record> all, bool nobody_gave_back) const {
   records_.reap(all, ended_, seen_);
   for (Record& record : all) {
     record.claim.stopped = has(stopped_, record);
@@ -294,7 +294,7 @@ Evaluation Waiting::evaluate(std::vector<Record> all) const {
   return ledger::evaluate(all, position, growing, seen_, queued_);
 }
 
-NextStep Waiting::next_step(const Evaluation& evaluation, const std::vector<Record>& all) const {
+NextStep Waiting::next_step(const Evaluation& evaluation, bool nobody_gave_back) const {
   using Step = NextStep::Step;
   NextStep next;
   next.now = KernelClock::now();
@@ -313,7 +313,7 @@ NextStep Waiting::next_step(const Evaluation& evaluation, const std::vector<Reco
   // What was given back since seen_ was observed looks like an external process's, as long as others can be shown to
   // have had it.
   if ((evaluation.external || evaluation.may_pass) && looks_for_external_memory_ < max_looks_for_external_memory &&
-      (!before_ || !same_claims(*before_, all, asked(), own().slot))) {
+      !nobody_gave_back) {
     next.step = Step::observe_again;
     return next;
   }

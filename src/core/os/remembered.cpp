@@ -76,9 +76,8 @@ std::optional<bool> remembered(const std::string& path, const std::string& quest
   const auto said = answer();
   known = said.value_or(false) ? *state : *state - 1;
   const WithoutFileSizeLimit unlimited{places * sizeof known};
-  if (said && table && state_of(path, question, now) == state &&
-      ::pwrite(table.number(), &known, sizeof known, place) < 0) {
-    return said; // and it is asked again
+  if (said && state_of(path, question, now) == state) { // what cannot be written is asked again
+    static_cast<void>(::pwrite(table.number(), &known, sizeof known, place) < 0);
   }
   return said;
 }
